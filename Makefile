@@ -24,6 +24,17 @@ lint: ## check formatting, modules, vet, the import rules and the exported API
 api: ## write the exported API of every package to testdata/api, as go doc prints it
 	.ci/api testdata/api
 
+reference: ## write the pages of docs/reference, as the commands describe themselves
+	go run ./cmd/uidring docs docs/reference
+	go run ./cmd/uidringd docs docs/reference
+
+extras: ## write the pages of the manual and the completions of a release to extras
+	mkdir -p extras/completions
+	for command in uidring uidringd; do \
+		go run ./cmd/$$command docs --man extras/man && \
+		for shell in bash zsh fish; do go run ./cmd/$$command completion $$shell >extras/completions/$$command.$$shell || exit; done || exit; \
+	done
+
 proto: ## generate the code of the server's .proto
 	.ci/buf generate
 
@@ -67,4 +78,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: woven help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci
+.PHONY: woven help test race busy lint api reference extras proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci

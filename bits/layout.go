@@ -52,6 +52,11 @@ var epoch2026 = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 // 2034-07-04 at 21:24:16 UTC.
 func Default() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }
 
+// Fleet returns 31/16/16 in seconds from 2026-01-01: 65,536 ids a second, on average, for
+// each of 65,536 workers. Take it to lease worker numbers, which are used again. It ends on
+// 2094-01-19 at 03:14:08 UTC.
+func Fleet() Layout { return Layout{31, 16, 16, epoch2026, time.Second, ""} }
+
 // LongLived returns 31/23/9 in seconds from 2026-01-01: 512 ids a second, on
 // average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08 UTC.
 func LongLived() Layout { return Layout{31, 23, 9, epoch2026, time.Second, ""} }

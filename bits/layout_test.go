@@ -104,6 +104,7 @@ func TestPresets(t *testing.T) {
 		{"baidu", bits.Baidu(), 63, "2024-11-20T21:24:16Z"},
 		{"long-lived", bits.LongLived(), 63, "2094-01-19T03:14:08Z"},
 		{"snowflake", bits.Snowflake(), 63, "2080-07-10T17:30:30.209Z"},
+		{"fleet", bits.Fleet(), 63, "2094-01-19T03:14:08Z"},
 		{"js-safe", bits.JSSafe(), 53, "2094-01-19T03:14:08Z"},
 	} {
 		if err := test.layout.Validate(); err != nil {
@@ -119,7 +120,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("ParseLayout(%q) = %v, %v, want %v", test.name, got, err, test.layout)
 		}
 	}
-	if got, want := len(bits.PresetNames()), 5; got != want {
+	if got, want := len(bits.PresetNames()), 6; got != want {
 		t.Errorf("%d names, want %d", got, want)
 	}
 }
@@ -143,7 +144,7 @@ func TestParseLayout(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                            `"" is neither three widths, such as 28/22/13, nor one of default, baidu, long-lived, snowflake, js-safe`,
+		"":                            `"" is neither three widths, such as 28/22/13, nor one of default, baidu, fleet, long-lived, snowflake, js-safe`,
 		"twitter":                     `"twitter" is neither`,
 		"28/22":                       `"28/22" is neither`,
 		"28/22/13/1":                  `is neither`,

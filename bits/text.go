@@ -13,6 +13,7 @@ var presets = []struct {
 }{
 	{"default", Default},
 	{"baidu", Baidu},
+	{"fleet", Fleet},
 	{"long-lived", LongLived},
 	{"snowflake", Snowflake},
 	{"js-safe", JSSafe},

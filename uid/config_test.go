@@ -240,7 +240,7 @@ func TestStartIsLogged(t *testing.T) {
 			mustNext(t, gen)
 			gen.Close()
 		}
-		want := `level=INFO msg="uid: started" kind=` + test.kind + ` layout="31/8/1,epoch=2026-01-01,unit=1s" ` + test.want + "\n"
+		want := `level=INFO msg="uid: started" kind=` + test.kind + ` layout="31/8/1,epoch=2026-01-01,unit=1s" ends=2094-01-19T03:14:08Z ` + test.want + "\n"
 		if _, got, _ := strings.Cut(log.String(), " "); got != want {
 			t.Errorf("logged %s, want %s", got, want)
 		}

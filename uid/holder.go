@@ -138,7 +138,8 @@ func (h *holder) logStart(kind string) {
 	if !w.until.IsZero() {
 		until = instant(w.until)
 	}
-	h.log.Info("uid: started", "kind", kind, "layout", h.bits.Layout().String(), "worker", w.worker, "store", h.store, "reserved_until", until)
+	h.log.Info("uid: started", "kind", kind, "layout", h.bits.Layout().String(), "ends", instant(h.bits.Layout().End()),
+		"worker", w.worker, "store", h.store, "reserved_until", until)
 }
 
 // granted replaces the grant. It is called from one goroutine at a time.

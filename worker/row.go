@@ -12,13 +12,14 @@ import (
 // NodeRow is one row of a Registry's table: one start of one process. It is uid-generator's
 // WorkerNodeEntity.
 type NodeRow struct {
-	ID         int64          `json:"id"`          // the worker number
-	HostName   string         `json:"host_name"`   // see lease.Node
-	Port       string         `json:"port"`        // see lease.Node
-	Type       lease.NodeType `json:"type"`        // in JSON the number: 1 container, 2 actual
-	LaunchDate time.Time      `json:"launch_date"` // the day of the start by the database, at midnight UTC
-	Modified   time.Time      `json:"modified"`    // by the database's clock, in UTC
-	Created    time.Time      `json:"created"`     // by the database's clock, in UTC
+	ID         int64          `json:"id"`           // the worker number
+	HostName   string         `json:"host_name"`    // see lease.Node
+	Port       string         `json:"port"`         // see lease.Node
+	PID        int            `json:"pid,omitzero"` // the process of Port, see lease.Node
+	Type       lease.NodeType `json:"type"`         // in JSON the number: 1 container, 2 actual
+	LaunchDate time.Time      `json:"launch_date"`  // the day of the start by the database, at midnight UTC
+	Modified   time.Time      `json:"modified"`     // by the database's clock, in UTC
+	Created    time.Time      `json:"created"`      // by the database's clock, in UTC
 }
 
 // record is a NodeRow as selectRows selects it: times are numbers and text, which neither
@@ -56,6 +57,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 			ID:         rec.ID,
 			HostName:   rec.HostName,
 			Port:       rec.Port,
+			PID:        rec.node().PID(),
 			Type:       lease.NodeType(rec.Type),
 			LaunchDate: day,
 			Modified:   moment(rec.Modified),

@@ -2,16 +2,6 @@
 // measures the cost of an id on this machine. See uidring --help, and --help of each
 // command.
 //
-// # Exit codes
-//
-//	0    done; also when the reader of standard output has gone away
-//	1    failed: a database is unavailable, a text is no id, or a leased number could not
-//	     be given back, though the ids are good
-//	2    wrong use: an unknown command or flag, or a wrong value, such as a DSN that
-//	     names no database or a layout that has ended
-//	130  an interrupt ended gen or bench (143: SIGTERM did); the ids and rows made so
-//	     far have been written
-//
 // Only results go to standard output. Errors and warnings go to standard error.
 package main
 

@@ -62,6 +62,31 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// A store that remembers another layout is told of in the command's words.
+func TestOtherLayout(t *testing.T) {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen")
+	for _, worker := range []string{"registry", "lease"} {
+		got := uidring.Invoke(t, "", "gen", "--layout", "fleet", "--worker", worker)
+		for _, want := range []string{"uidring.db", "give --layout 28/22/13,epoch=2026-01-01,unit=1s, ", "uidring layout 28/22/13", " --next 31/16/16", "--succeeds 28/22/13"} {
+			if got.Code != 1 || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "worker.") || len(got.Stderr) > 500 {
+				t.Errorf("%s: %+v, want %q", worker, got, want)
+			}
+		}
+	}
+}
+
+// What gen --json writes, parse reads.
+func TestParseJSON(t *testing.T) {
+	ids := uidring.Succeed(t, "gen", "-n", "3", "--json", "--worker", "static:9")
+	if got := uidring.Invoke(t, ids, "parse", "--json"); got.Code != 0 || got.Stdout != ids {
+		t.Errorf("%s: %+v", ids, got)
+	}
+	if got := uidring.Invoke(t, `{"id":5`+"\n", "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "line 1: not an id") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // The command links SQL drivers alone, so that it is quick to build. It says which
 // command has the other stores.
 func TestLight(t *testing.T) {

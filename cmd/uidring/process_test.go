@@ -174,6 +174,69 @@ func leaseLife(t *testing.T, dsn string) {
 	}
 }
 
+// onTerminal runs the command on a terminal, where stdin is typed.
+func onTerminal(t *testing.T, stdin, args string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("script of util-linux is needed")
+	}
+	self, err := os.Executable()
+	need.Must(t, err)
+	cmd := exec.CommandContext(t.Context(), need.Program(t, "script"), "-qec", self+" "+args, os.DevNull)
+	cmd.Env, cmd.Stdin = append(os.Environ(), beMain+"=1", "TERM=xterm"), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// A terminal gets colors, a word before a wait, and no line that is for a program.
+func TestTerminal(t *testing.T) {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen", "--worker", "lease")
+	execute(t, database.Default, "UPDATE WORKER_LEASE SET heartbeat_at = 1")
+	t.Setenv("NO_COLOR", "")
+	os.Unsetenv("NO_COLOR")
+	if got := onTerminal(t, "", "workers"); !strings.Contains(got, "\x1b[31mexpired\x1b[0m  ") {
+		t.Errorf("%q", got)
+	}
+	t.Setenv("NO_COLOR", "1")
+	if got := onTerminal(t, "", "workers"); !strings.Contains(got, "expired") || strings.Contains(got, "\x1b[") {
+		t.Errorf("%q", got)
+	}
+	if got := onTerminal(t, "4321\n\x04", "parse"); !strings.Contains(got, "reading ids from the terminal") || !strings.Contains(got, "SEQUENCE") {
+		t.Errorf("%q", got)
+	}
+	if got := onTerminal(t, "", "bench --count 1 --duration 1ms"); !strings.Contains(got, "samples") || strings.Contains(got, "BenchmarkID") || !strings.Contains(got, "\nCached.Next/") {
+		t.Errorf("%q", got)
+	}
+}
+
+// workers --watch lists until an interrupt.
+func TestWatch(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen")
+	cmd := process(t, "workers", "--watch", "--json")
+	pipe, err := cmd.StdoutPipe()
+	need.Must(t, err)
+	need.Must(t, cmd.Start())
+	lines := bufio.NewReader(pipe)
+	for range 2 {
+		if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, `"last":1,`) {
+			t.Errorf("%q, %v", line, err)
+		}
+	}
+	need.Must(t, cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+}
+
 // TestServers has numbers come and go on the servers that the environment names.
 func TestServers(t *testing.T) {
 	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {

@@ -22,6 +22,9 @@ func TestHelp(t *testing.T) {
 	for _, cmd := range everyCommand(newRoot()) {
 		asked = append(asked, strings.TrimPrefix(cmd.CommandPath(), "uidring")+" --help")
 	}
+	if help := uidring.Succeed(t, "--help"); !strings.Contains(help, "\nExit codes:\n  0 ") {
+		t.Error(help)
+	}
 	for _, args := range asked {
 		help := uidring.Succeed(t, strings.Fields(args)...)
 		if !strings.Contains(help, "Examples:\n  uidring ") || strings.Contains(help, "hush") || strings.Contains(help, "[=") {
@@ -61,10 +64,14 @@ func TestExamples(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if got := uidring.Succeed(t, "--version"); !strings.HasPrefix(got, "uidring version ") || !strings.Contains(got, "go1.") {
+	got := uidring.Succeed(t, "--version")
+	if !strings.HasPrefix(got, "uidring version ") || !strings.Contains(got, "go1.") || uidring.Succeed(t, "version") != got {
 		t.Errorf("%q", got)
 	}
 }
+
+// The reference is what the commands say of themselves.
+func TestReference(t *testing.T) { uidring.Reference(t, "../../docs/reference") }
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -131,6 +138,7 @@ func TestStandardOutputFails(t *testing.T) {
 		"help gen",
 		"gen --help",
 		"--version",
+		"version",
 		"completion",
 		"completion bash",
 	} {

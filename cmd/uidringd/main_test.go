@@ -31,7 +31,7 @@ func TestName(t *testing.T) {
 	if got := uidringd.Succeed(t, "--help"); !strings.Contains(got, "Exit codes: 0 done, 1 failed, 2 wrong") {
 		t.Errorf("%q", got)
 	}
-	if got := uidringd.Succeed(t, "--version"); !strings.HasPrefix(got, "uidringd version ") {
+	if got := uidringd.Succeed(t, "--version"); !strings.HasPrefix(got, "uidringd version ") || uidringd.Succeed(t, "version") != got {
 		t.Errorf("%q", got)
 	}
 	for _, args := range []string{"gen --help", "workers --help", "workers release --help", "segments --help", "segments create --help", "segments set --help"} {
@@ -44,6 +44,9 @@ func TestName(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The reference is what the commands say of themselves.
+func TestReference(t *testing.T) { uidringd.Reference(t, "../../docs/reference") }
 
 // The server links what the subcommands need, and not what uidring measures with.
 func TestLight(t *testing.T) {

@@ -14,6 +14,7 @@ type Info struct {
 	State         State     `json:"state"`
 	Host          string    `json:"host"` // of its last holder; see Node
 	Port          string    `json:"port"`
+	PID           int       `json:"pid,omitzero"`          // the process of Port, see Node.PID
 	Type          NodeType  `json:"type"`                  // in JSON the number: 1 container, 2 actual
 	HeartbeatAt   time.Time `json:"heartbeat_at,omitzero"` // last sign of life, by the store's clock; zero if free or not known
 	ReservedUntil time.Time `json:"reserved_until"`        // the number's next holder stamps no earlier time
@@ -34,7 +35,7 @@ func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	infos := make([]Info, len(rows))
 	for i, row := range rows {
 		infos[i] = Info{
-			Number: row.Number, State: row.State, Host: row.Node.Host, Port: row.Node.Port, Type: row.Node.Type,
+			Number: row.Number, State: row.State, Host: row.Node.Host, Port: row.Node.Port, PID: row.Node.PID(), Type: row.Node.Type,
 			HeartbeatAt: moment(row.Heartbeat), ReservedUntil: time.UnixMilli(row.Until).UTC(), Created: moment(row.Created),
 		}
 	}
@@ -83,6 +84,9 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 
 func holderOf(row Row, now int64) string {
 	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
+	if pid := row.Node.PID(); pid > 0 {
+		text = fmt.Sprintf("host %q, process %d", row.Node.Host, pid)
+	}
 	if now > 0 && row.Heartbeat > 0 {
 		text += fmt.Sprintf(", last sign of life %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
 	}

@@ -61,11 +61,11 @@ var listing = lease.Config{Window: time.Hour, Expiry: 5 * time.Minute}
 
 func TestLeases(t *testing.T) {
 	s := &told{rows: []lease.Row{
-		{Number: 7, State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "80", Type: lease.NodeActual}, Heartbeat: 1000, Until: 2000, Created: 500},
+		{Number: 7, State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "6@80", Type: lease.NodeActual}, Heartbeat: 1000, Until: 2000, Created: 500},
 		{Number: 3, State: lease.StateFree, Until: 5},
 	}}
 	want := []lease.Info{
-		{7, lease.StateHeld, "h", "80", lease.NodeActual, time.UnixMilli(1000).UTC(), time.UnixMilli(2000).UTC(), time.UnixMilli(500).UTC()},
+		{7, lease.StateHeld, "h", "6@80", 6, lease.NodeActual, time.UnixMilli(1000).UTC(), time.UnixMilli(2000).UTC(), time.UnixMilli(500).UTC()},
 		{Number: 3, State: lease.StateFree, ReservedUntil: time.UnixMilli(5).UTC()},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -99,10 +99,12 @@ func TestFree(t *testing.T) {
 		"alive": {&told{rows: []lease.Row{row("a", lease.StateHeld, 1000)}}, 5, false, nil, lease.ErrHeld,
 			`lease: the number is held: by host "h", port "80", last sign of life 20s ago, within the expiry, 5m0s`},
 		"alive, without a heartbeat": {&told{rows: []lease.Row{row("a", lease.StateHeld, 0)}}, 5, false, nil, lease.ErrHeld, `port "80", within the expiry, 5m0s`},
-		"no row":                     {&told{rows: make([]lease.Row, 1)}, 5, true, nil, lease.ErrNoLease, "the number has no row"},
-		"no number":                  {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}}, -1, true, nil, lease.ErrNoLease, "the number has no row"},
-		"no read":                    {&told{rows: make([]lease.Row, 1), reads: errUnavailable}, 5, true, nil, errUnavailable, "connection refused"},
-		"no write":                   {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}, writes: errUnavailable}, 5, true, []string{"a"}, errUnavailable, "connection refused"},
+		"alive, with a process": {&told{rows: []lease.Row{{Number: 5, Token: "a", State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "12@80"}}}}, 5, false, nil, lease.ErrHeld,
+			`by host "h", process 12, within the expiry, 5m0s`},
+		"no row":    {&told{rows: make([]lease.Row, 1)}, 5, true, nil, lease.ErrNoLease, "the number has no row"},
+		"no number": {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}}, -1, true, nil, lease.ErrNoLease, "the number has no row"},
+		"no read":   {&told{rows: make([]lease.Row, 1), reads: errUnavailable}, 5, true, nil, errUnavailable, "connection refused"},
+		"no write":  {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}, writes: errUnavailable}, 5, true, []string{"a"}, errUnavailable, "connection refused"},
 		"changed": {&told{rows: []lease.Row{row("a", lease.StateExpired, 9), row("b", lease.StateExpired, 9)}, swaps: []bool{false, true}}, 5, false,
 			[]string{"a", "b"}, nil, ""},
 		"alive again": {&told{rows: []lease.Row{row("a", lease.StateExpired, 9), row("b", lease.StateHeld, 9)}, swaps: []bool{false}}, 5, false,

@@ -42,6 +42,15 @@ type Node struct {
 	Type NodeType // NodeContainer or NodeActual
 }
 
+// PID returns the process id that [DetectNode] writes into Port, and 0 if Port has none.
+func (n Node) PID() int {
+	digits, _, _ := strings.Cut(n.Port, "@")
+	if pid, err := strconv.Atoi(digits); err == nil && digits != n.Port {
+		return pid
+	}
+	return 0
+}
+
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
@@ -72,9 +81,9 @@ func (n Node) Validate() error {
 //  3. Otherwise NodeActual. The host is the machine's first address that is
 //     neither loopback nor link-local, or else the host name.
 //
-// Rules 2 and 3 find no port. As in uid-generator, the port is then the time in
-// milliseconds less a random number below 100,000, which distinguishes starts
-// on one host. Of a host with more than 64 characters, DetectNode keeps the end: pods of
+// Rules 2 and 3 find no port. The port is then PID@TIME: the process id, see [Node.PID], and, as in
+// uid-generator, the time in milliseconds less a random number below 100,000, which distinguishes
+// starts on one host. Of a host with more than 64 characters, DetectNode keeps the end: pods of
 // one service differ there.
 func DetectNode() (Node, error) { return detect(os.Getenv) }
 
@@ -83,7 +92,9 @@ func detect(getenv func(string) string) (Node, error) {
 		getenv:   getenv,
 		addrs:    net.InterfaceAddrs,
 		hostname: os.Hostname,
-		suffix:   func() int64 { return time.Now().UnixMilli() - rand.Int64N(100_000) },
+		process: func() string {
+			return fmt.Sprintf("%d@%d", os.Getpid(), time.Now().UnixMilli()-rand.Int64N(100_000))
+		},
 	}.node()
 }
 
@@ -91,7 +102,7 @@ type machine struct {
 	getenv   func(string) string
 	addrs    func() ([]net.Addr, error)
 	hostname func() (string, error)
-	suffix   func() int64
+	process  func() string
 }
 
 func (m machine) node() (Node, error) {
@@ -116,10 +127,10 @@ func (m machine) find() (Node, error) {
 			"want both or neither", host, port)
 	}
 
-	suffix := strconv.FormatInt(m.suffix(), 10)
+	process := m.process()
 	if m.getenv("POD_IP") != "" || m.getenv("KUBERNETES_SERVICE_HOST") != "" {
 		if host = cmp.Or(m.getenv("POD_NAME"), m.getenv("HOSTNAME"), m.getenv("POD_IP")); host != "" {
-			return Node{host, suffix, NodeContainer}, nil
+			return Node{host, process, NodeContainer}, nil
 		}
 	}
 
@@ -129,7 +140,7 @@ func (m machine) find() (Node, error) {
 			return Node{}, fmt.Errorf("no address and no host name: %w", err)
 		}
 	}
-	return Node{host, suffix, NodeActual}, nil
+	return Node{host, process, NodeActual}, nil
 }
 
 // address returns the first address that other hosts could reach, or "".

@@ -3,6 +3,7 @@ package lease
 import (
 	"errors"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 func TestDetectNode(t *testing.T) {
-	const now, suffix = 1463700000123, "1463700000123"
+	const suffix = "4711@1463700000123"
 	long := strings.Repeat("x", 70) + "-abc12"
 	network := []string{"127.0.0.1/8", "::1/128", "169.254.3.4/16", "fe80::1/64", "10.0.0.5/24", "192.168.1.9/16"}
 	for _, tt := range []struct {
@@ -67,7 +68,7 @@ func TestDetectNode(t *testing.T) {
 					}
 					return tt.host, nil
 				},
-				suffix: func() int64 { return now },
+				process: func() string { return suffix },
 			}.node()
 			if tt.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), "lease: ") || !strings.Contains(err.Error(), tt.err) {
@@ -75,7 +76,7 @@ func TestDetectNode(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got != tt.want {
+			if err != nil || got != tt.want || (got.PID() == 4711) != (got.Port == suffix) {
 				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
 			}
 		})
@@ -87,8 +88,9 @@ func TestDetectThisMachine(t *testing.T) {
 	got, err := detect(func(string) string { return "" })
 	after := time.Now().UnixMilli()
 	need.Must(t, err)
-	suffix, err := strconv.ParseInt(got.Port, 10, 64)
-	if got.Type != NodeActual || err != nil || suffix <= before-100_000 || suffix > after {
+	_, digits, _ := strings.Cut(got.Port, "@")
+	suffix, err := strconv.ParseInt(digits, 10, 64)
+	if got.Type != NodeActual || got.PID() != os.Getpid() || err != nil || suffix <= before-100_000 || suffix > after {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := DetectNode(); err != nil {

@@ -39,9 +39,9 @@ func New() *cobra.Command {
 Default, and of the floor, an atomic add to a number that all goroutines share. 1, 2,
 4, ... goroutines draw ids, up to the number of cores. It needs no database.
 
-Each round takes a sample of each. Standard output has a line for each sample, in the
-format of Go's benchmarks, so that benchstat compares two runs, and then a table of
-medians. In the table, × is a ratio of medians: of the row, to the floor's with as many
+Each round takes a sample of each. Standard output has a table of medians and, unless it
+is a terminal, before that a line for each sample in the format of Go's benchmarks, so
+that benchstat compares two runs. In the table, × is a ratio of medians: of the row, to the floor's with as many
 goroutines.
 
 Cached borrows time without bound here, and Default has a layout of 2^31 ids a second.
@@ -50,7 +50,7 @@ In the long run, both are limited to the ids that the layout has in a tick.`,
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
   uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt
   uidring bench --plot bench.svg`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	set := cmd.Flags()
@@ -130,31 +130,27 @@ func (o *options) run(cmd *cobra.Command) error {
 	defer stop()
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	fmt.Fprintf(out, "goos: %s\ngoarch: %s\npkg: github.com/uidring/uidring/uid\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName)
-	for round := range o.count {
-		for i, r := range rows {
-			progress(cmd.ErrOrStderr(), "round %d of %d, row %d of %d", round+1, o.count, i+1, len(rows))
+	var lines io.Writer = out
+	if cli.Terminal(cmd.OutOrStdout()) { // where nobody compares them by benchstat
+		lines = io.Discard
+	}
+	bar := cli.Progress(cmd.ErrOrStderr(), o.count*int64(len(rows)), "samples")
+	for range o.count {
+		for _, r := range rows {
 			for at := range o.goroutines {
-				if err := cli.Finish(out, o.sample(ctx, out, r, at)); err != nil {
+				if err := cli.Finish(out, o.sample(ctx, lines, r, at)); err != nil {
 					return err
 				}
 			}
+			_ = bar.Add(1)
 		}
 	}
-	progress(cmd.ErrOrStderr(), "")
+	_ = bar.Finish()
 	o.table(out, rows)
 	if picture != nil {
 		err = errors.Join(o.draw(picture, rows), picture.Close())
 	}
 	return cli.Finish(out, err)
-}
-
-// progress writes over its last line, if stderr is a terminal.
-func progress(stderr io.Writer, format string, args ...any) {
-	if file, ok := stderr.(*os.File); ok {
-		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprintf(stderr, "\r\x1b[K"+format, args...)
-		}
-	}
 }
 
 // sample takes a sample of a row, and writes its line. A tenth of the time beforehand

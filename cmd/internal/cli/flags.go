@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/uidring/uidring/bits"
 )
@@ -89,7 +90,23 @@ func complete(cmd *cobra.Command, flag string, directive cobra.ShellCompDirectiv
 	}
 }
 
-// explain leaves the name of package bits out of an error about a flag.
-func explain(_ *cobra.Command, err error) error {
+// NoArgs is [cobra.NoArgs] for a command that has flags alone. Cobra takes an argument for an
+// unknown command.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes flags and no arguments, and got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// explain leaves the name of package bits out of an error about a flag, and says how to write a
+// negative number.
+func explain(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if group := unknown.GetSpecifiedShortnames(); group != "" && group[0] >= '0' && group[0] <= '9' {
+			return fmt.Errorf("-%s is not a flag; for a negative number, write: %s -- -%s", group, cmd.CommandPath(), group)
+		}
+	}
 	return errors.New(strings.Replace(err.Error(), bits.ErrLayout.Error()+": ", "", 1))
 }

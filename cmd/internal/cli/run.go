@@ -31,7 +31,7 @@ func Main(root *cobra.Command) {
 }
 
 // Run does what args say and returns the exit code. Root has commands with a RunE;
-// Run adds help and completion.
+// Run adds help, version, completion and docs.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	started := false // what goes wrong before is wrong use
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -41,6 +41,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 		return err
 	}
 	root.SetFlagErrorFunc(explain)
+	root.Long += ExitCodes
+	root.AddCommand(newVersion(), newDocs())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages | ", "Flags.FlagUsages | withoutValues | "))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	renamed(root, root.Name())
@@ -68,9 +70,11 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 
 func init() {
 	// pflag adds to each switch that it takes a value, which nobody needs.
-	cobra.AddTemplateFunc("withoutValues", func(usages string) string {
-		return strings.ReplaceAll(usages, "[=true|false]", "             ")
-	})
+	cobra.AddTemplateFunc("withoutValues", withoutValues)
+}
+
+func withoutValues(usages string) string {
+	return strings.ReplaceAll(usages, "[=true|false]", "             ")
 }
 
 // renamed puts the command's name into the examples, which have uidring's.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -127,6 +129,34 @@ func Allocator(t *testing.T, layout string) *bits.Allocator {
 		t.Fatal(fmt.Errorf("%s: %w", layout, err))
 	}
 	return a
+}
+
+// Reference compares docs/reference, at folder, with what the command writes there.
+func (c Command) Reference(t *testing.T, folder string) {
+	t.Helper()
+	written := t.TempDir()
+	c.Succeed(t, "docs", written)
+	name := c().Name()
+	pages, err := filepath.Glob(filepath.Join(written, name+"*.md"))
+	need.Must(t, err)
+	kept, err := filepath.Glob(filepath.Join(folder, name+"[_.]*md"))
+	need.Must(t, err)
+	if len(pages) != len(kept) {
+		t.Errorf("%s has %d pages of %s, want %d: run make reference", folder, len(kept), name, len(pages))
+	}
+	for _, page := range pages {
+		want, err := os.ReadFile(page)
+		need.Must(t, err)
+		if got, err := os.ReadFile(filepath.Join(folder, filepath.Base(page))); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the command writes (%v): run make reference", filepath.Base(page), err)
+		}
+	}
+	c.Succeed(t, "docs", "--man", written)
+	for _, page := range []string{name + ".1", name + "-gen.1"} {
+		if text, err := os.ReadFile(filepath.Join(written, page)); err != nil || !bytes.Contains(text, []byte(".SH OPTIONS")) {
+			t.Errorf("%s: %v\n%s", page, err, text)
+		}
+	}
 }
 
 // ReadIDs reads what gen prints: one decimal number a line and nothing else.

@@ -142,7 +142,7 @@ func TestBadDSN(t *testing.T) {
 		{"mysql://u:p@h:99999/db", "the port is 99999, want 1 to 65535"},
 		{"mariadb://u:p@h:0/db", "the port is 0, want 1 to 65535"},
 		{"root@tcp(h:65536)/db", "the port is 65536, want 1 to 65535"},
-		{"root@tcp([::1]:x)/db", "the port is no number, want 1 to 65535"},
+		{"root@tcp([::1]:x)/db", "the port is not a number, want 1 to 65535"},
 		{"postgres://u:p@h:99999/db", "the port is 99999, want 1 to 65535"},
 		{"host=h port=65536 user=u dbname=db", "port"},
 		{"mysql://u:p@h/db?parseTime=perhaps", "invalid bool value: perhaps"},

@@ -82,7 +82,7 @@ func mysqlServer(config *mysqldriver.Config) (*target, error) {
 func checkPort(port string) error {
 	switch n, err := strconv.ParseUint(port, 10, 64); {
 	case err != nil: // it can be a part of a password
-		return errors.New("the port is no number, want 1 to 65535")
+		return errors.New("the port is not a number, want 1 to 65535")
 	case n < 1 || n > 65535:
 		return fmt.Errorf("the port is %d, want 1 to 65535", n)
 	}
@@ -94,7 +94,7 @@ var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|'[^']*'")
 
 // postgresDSN hands a URL, or keywords and values, to the driver as they are.
 func postgresDSN(dsn, _ string) (*target, error) {
-	if u, err := url.Parse(dsn); err == nil && u.Port() != "" {
+	if u, err := url.Parse(dsn); err == nil && u.Port() != "" { // the driver hides the value
 		if err := checkPort(u.Port()); err != nil {
 			return nil, err
 		}

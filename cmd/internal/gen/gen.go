@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,8 @@ uidring segments create TAG makes the counter. When gen ends, it returns the ids
 that it reserved and did not print.
 
 If a table or an SQLite file is missing, gen creates it and reports that on standard
-error. Other users of the machine can see arguments, so give a DSN with a password by
+error. The store remembers the layout, in WORKER_NODE by a row with the id -1. To undo
+a trial, delete the file, or see "Undoing a trial" in bits/LAYOUTS.md. Other users of the machine can see arguments, so give a DSN with a password by
 $UIDRING_DSN.
 
 If you ask for more ids than the layout has for the present, the cached generator
@@ -77,7 +79,7 @@ An interrupt ends gen after a whole line, with exit code 130.`,
   uidring gen --worker lease -n 5
   uidring gen --segment orders -n 5
   uidring gen --worker static:7 --generator default`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {
 				return err
@@ -113,6 +115,10 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 		lines:  lines,
 		out:    bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
 		logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
+	}
+	s.shown = cli.Progress(cmd.ErrOrStderr(), f.count, "ids")
+	if cli.Terminal(cmd.OutOrStdout()) { // which shows the ids
+		s.shown = cli.Progress(io.Discard, f.count, "")
 	}
 	made, err := f.open(ctx, cmd, s.logger)
 	if err != nil {

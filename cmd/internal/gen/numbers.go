@@ -3,6 +3,7 @@ package gen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -30,6 +31,10 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	}
 	from, missing := open.Source(ctx, n.kind == source.Registry, n.logger)
 	taken, err := from.Lease(ctx, request)
+	if other, ok := errors.AsType[*lease.LayoutError](err); ok {
+		err = fmt.Errorf("its ids have the layout %[1]s, and --layout is %[2]s: give --layout %[1]s, or another --dsn; or, "+
+			"if \"uidring layout %[1]s --next %[2]s\" shows that ids are never equal, --succeeds %[1]s", other.Remembered, other.Layout)
+	}
 	if err != nil {
 		return nil, errors.Join(open.Wrap(err), open.Close())
 	}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
+
 	"github.com/uidring/uidring/uid"
 )
 
@@ -24,6 +26,7 @@ type stream struct {
 	lines  func(b []byte, id uid.ID) ([]byte, error) // appends an id's line
 	out    *bufio.Writer
 	logger *slog.Logger
+	shown  *progressbar.ProgressBar
 }
 
 // batch is how many ids are written at once, at most.
@@ -32,6 +35,12 @@ const batch = 1024
 // run writes count ids, or with an error those that were made until then.
 func (s *stream) run(ctx context.Context, count int64) error {
 	var text []byte
+	began := time.Now()
+	defer func() {
+		if s.shown.State().CurrentNum > 0 {
+			_ = s.shown.Finish()
+		}
+	}()
 	for left := count; left > 0; {
 		run, err := s.claim(ctx, min(left, batch))
 		if err != nil {
@@ -46,7 +55,9 @@ func (s *stream) run(ctx context.Context, count int64) error {
 		if _, err := s.out.Write(text); err != nil {
 			return err
 		}
-		left -= run.N
+		if left -= run.N; time.Since(began) > time.Second { // before, a bar would only flicker
+			_ = s.shown.Set64(count - left)
+		}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/uidring/uidring/bits"
@@ -98,9 +99,12 @@ func TestStreamWaits(t *testing.T) {
 					t.Errorf("%s: %d lines are out before a wait, want %d", tt.name, lines, ids)
 				}
 			}}
-			s := &stream{made: made, lines: decimal, out: bufio.NewWriter(&stdout), logger: slog.New(slog.NewTextHandler(&stderr, nil))}
+			s := &stream{made: made, lines: decimal, out: bufio.NewWriter(&stdout), logger: slog.New(slog.NewTextHandler(&stderr, nil)), shown: progressbar.NewOptions64(3, progressbar.OptionSetWriter(io.Discard))}
 			if err := s.run(t.Context(), int64(len(tt.delays))); err != nil {
 				t.Errorf("%s: %v", tt.name, err)
+			}
+			if got := s.shown.State().CurrentNum > 0; got != (len(tt.delays) == 3 && tt.want > 0) && tt.name != "clock" && tt.name != "ahead" {
+				t.Errorf("%s: progress was shown: %v", tt.name, got)
 			}
 			if got := strings.Count(stderr.String(), "the database is unavailable"); got != tt.want {
 				t.Errorf("%s: %d warnings, want %d: %s", tt.name, got, tt.want, &stderr)

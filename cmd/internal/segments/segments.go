@@ -37,7 +37,7 @@ parse cannot read them.`,
   uidring segments set orders --at-least 1000000
   uidring segments --json --dsn postgres://user@localhost/app
   uidring gen --segment orders -n 5`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var counters []segment.Counter
 			err := with(cmd, stores, false, func(open *database.Counters) (err error) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"github.com/fatih/color"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
@@ -70,9 +72,9 @@ func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, l
 func (l *Listing) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if l.registry {
-		fmt.Fprintln(table, "WORKER\tHOST\tPORT\tTYPE\tCREATED")
+		fmt.Fprintln(table, "WORKER\tHOST\tPROCESS\tTYPE\tCREATED")
 		for _, row := range l.Workers {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", row.ID, cli.Printable(row.HostName), port(row.Port, row.Type), row.Type, instant(row.Created))
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", row.ID, cli.Printable(row.HostName), process(row.PID, row.Port, row.Type), row.Type, instant(row.Created))
 		}
 		fmt.Fprintf(table, "\n%d of %d numbers are left under %s\n", l.Left, l.Max, l.Layout)
 	}
@@ -80,27 +82,36 @@ func (l *Listing) write(w io.Writer) error {
 		fmt.Fprintln(table)
 	}
 	if l.leases {
-		fmt.Fprintln(table, "LEASE\tSTATE\tHOST\tPORT\tTYPE\tRENEWED\tRESERVED UNTIL")
+		fmt.Fprintf(table, "LEASE\t%s\tHOST\tPROCESS\tTYPE\tRENEWED\tRESERVED UNTIL\n", plain.Sprint("STATE"))
 		for _, row := range l.Leases {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Number, row.State,
-				cli.Printable(row.Host), port(row.Port, row.Type), row.Type, instant(row.HeartbeatAt), instant(row.ReservedUntil))
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Number, colors[row.State].Sprint(row.State),
+				cli.Printable(row.Host), process(row.PID, row.Port, row.Type), row.Type, instant(row.HeartbeatAt), instant(row.ReservedUntil))
 		}
 		fmt.Fprintf(table, "\n%d of %d numbers are left to lease under %s\n", l.LeasesLeft, l.Max+1, l.Layout)
-	}
-	actual := func(row worker.NodeRow) bool { return row.Type == lease.NodeActual }
-	if slices.ContainsFunc(l.Workers, actual) || slices.ContainsFunc(l.Leases, func(row lease.Info) bool { return row.Type == lease.NodeActual }) {
-		fmt.Fprintln(table, "\n* not a port: the start in milliseconds, less a random part, as uid-generator has it")
 	}
 	return table.Flush()
 }
 
-// port marks what is no port. A process outside a container writes there what tells
-// the starts on one host apart.
-func port(text string, of lease.NodeType) string {
-	if of == lease.NodeActual && text != worker.DefaultLeaseTable { // whose holder is listed below
-		return cli.Printable(text) + "*"
+// Every cell of a column has a color, or the terminal's own, since a tabwriter counts the codes.
+var (
+	plain  = color.New(39)
+	colors = map[lease.State]*color.Color{lease.StateHeld: color.New(color.FgGreen), lease.StateFree: plain, lease.StateExpired: color.New(color.FgRed)}
+)
+
+// process returns what tells the processes of one host apart: the process id, or the port of a
+// row that has none. A process that is not in a container, and is uid-generator's, has the time
+// of its start there, less up to 100 seconds.
+func process(pid int, port string, of lease.NodeType) string {
+	millis, err := strconv.ParseInt(port, 10, 64)
+	switch {
+	case pid > 0:
+		return fmt.Sprintf("pid %d", pid)
+	case of == lease.NodeActual && millis > 1e12:
+		return "started about " + instant(time.UnixMilli(millis).UTC())
+	case err == nil:
+		return "port " + port
 	}
-	return cli.Printable(text)
+	return cli.Printable(port)
 }
 
 func instant(t time.Time) string {

@@ -2,10 +2,12 @@
 package workers
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +18,16 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
+// interval is how often --watch lists.
+const interval = 2 * time.Second
+
 // New returns the subcommand. It reads stores too, not only SQL databases.
 func New(stores database.Stores) *cobra.Command {
 	var (
 		layout bits.Layout
 		limit  int64 = 20
 		asJSON bool
+		watch  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "workers",
@@ -34,43 +40,68 @@ The numbers above the newest row are left.
 
 Each row of WORKER_LEASE is a number with its last holder. The number is held, free
 or expired. It is expired if its holder has given no sign of life for a minute. The
-next starts take free and expired numbers: all numbers that are not held are left.`,
+next starts take free and expired numbers: all numbers that are not held are left.
+
+HOST is the pod in Kubernetes, and PROCESS the process id. On a terminal, numbers that
+are held are green and expired ones red, unless NO_COLOR is set.`,
 		Example: `  uidring workers
+  uidring workers --watch
   uidring workers --limit 0 --json
   uidring workers --dsn postgres://user@localhost/app --layout long-lived
   uidring workers release 5`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var list *Listing
-			err := with(cmd, stores, func(open *database.Leases) error {
-				if !cmd.Flags().Changed("layout") { // the store may remember another
-					if remembered, err := open.Store.SwapLayout(cmd.Context(), "", ""); err == nil && remembered != "" {
-						_ = layout.UnmarshalText([]byte(remembered)) // uidring's, or the default
-					}
+		Args: cli.NoArgs,
+	}
+	show := func(cmd *cobra.Command) error {
+		var list *Listing
+		err := with(cmd, stores, func(open *database.Leases) error {
+			if !cmd.Flags().Changed("layout") { // the store may remember another
+				if remembered, err := open.Store.SwapLayout(cmd.Context(), "", ""); err == nil && remembered != "" {
+					_ = layout.UnmarshalText([]byte(remembered)) // uidring's, or the default
 				}
-				allocator, err := bits.NewAllocator(layout)
-				if err != nil {
-					return &cli.UsageError{Err: err}
-				}
-				list, err = newListing(cmd.Context(), open, allocator, int(limit))
-				if errors.Is(err, worker.ErrNoTable) {
-					err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultNodeTable, worker.DefaultLeaseTable)
-				}
-				return err
-			})
+			}
+			allocator, err := bits.NewAllocator(layout)
 			if err != nil {
+				return &cli.UsageError{Err: err}
+			}
+			list, err = newListing(cmd.Context(), open, allocator, int(limit))
+			if errors.Is(err, worker.ErrNoTable) {
+				err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultNodeTable, worker.DefaultLeaseTable)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
+		}
+		if watch && cli.Terminal(cmd.OutOrStdout()) {
+			fmt.Fprint(cmd.OutOrStdout(), "\x1b[H\x1b[2J") // clears the screen
+		}
+		return list.write(cmd.OutOrStdout())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := show(cmd); err != nil || !watch {
+			return err
+		}
+		ctx, stop := cli.UntilSignal(cmd.Context())
+		defer stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(interval):
+			}
+			if err := show(cmd); err != nil {
 				return err
 			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
-			}
-			return list.write(cmd.OutOrStdout())
-		},
+		}
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list this many rows of a table at most; 0 is all")
 	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted; without it, the one that the store remembers")
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
+	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("list again every %v, until an interrupt", interval))
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores))
 	return cmd

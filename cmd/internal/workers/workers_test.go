@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -80,16 +81,16 @@ func TestWorkersJSON(t *testing.T) {
 func TestWorkersLeases(t *testing.T) {
 	clitest.Elsewhere(t)
 	fillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
-	const leases = `LEASE  STATE    HOST           PORT        TYPE       RENEWED               RESERVED UNTIL
+	const leases = `LEASE  STATE    HOST           PROCESS     TYPE       RENEWED               RESERVED UNTIL
 2      expired  "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
 1      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
 0      held     "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
 
 4194303 of 4194304 numbers are left to lease under 28/22/13,epoch=2026-01-01,unit=1s
 `
-	const node = `WORKER  HOST             PORT  TYPE       CREATED
-2       "two\x1b[31m"    8080  CONTAINER  2026-01-02T03:04:05Z
-1       one with blanks  8080  CONTAINER  2026-01-02T03:04:05Z
+	const node = `WORKER  HOST             PROCESS    TYPE       CREATED
+2       "two\x1b[31m"    port 8080  CONTAINER  2026-01-02T03:04:05Z
+1       one with blanks  port 8080  CONTAINER  2026-01-02T03:04:05Z
 
 4194301 of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s
 `
@@ -130,7 +131,7 @@ func TestWorkersOfLayout(t *testing.T) {
 	}
 }
 
-// What a process outside a container has for a port is explained.
+// Two processes of one host differ by their ids, and a process of uid-generator has a time.
 func TestWorkersPort(t *testing.T) {
 	clitest.Elsewhere(t)
 	node := lease.Node{Host: "laptop", Port: "1795281072196", Type: lease.NodeActual}
@@ -138,13 +139,16 @@ func TestWorkersPort(t *testing.T) {
 	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	got := uidring.Succeed(t, "workers")
-	if !strings.Contains(got, "laptop  1795281072196*  ACTUAL") || !strings.Contains(got, "\n* not a port: the start in milliseconds") {
-		t.Error(got)
+	for _, worker := range []string{"registry", "lease"} {
+		uidring.Succeed(t, "gen", "--worker", worker)
 	}
-	register(t, "containers.db", "one")
-	if got := uidring.Succeed(t, "workers", "--dsn", "containers.db"); strings.Contains(got, "*") {
-		t.Error(got)
+	got, pid := uidring.Succeed(t, "workers"), fmt.Sprintf("  pid %d ", os.Getpid())
+	if !strings.Contains(got, "laptop ") || !strings.Contains(got, "  started about 2026-11-21T17:11:12Z  ACTUAL") || strings.Count(got, pid) != 2 {
+		t.Errorf("%s\nwant %q twice", got, pid)
+	}
+	list := uidring.Workers(t, database.Default)
+	if list.Workers[1].PID != os.Getpid() || list.Workers[2].PID != 0 || list.Leases[0].PID != os.Getpid() {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -3,6 +3,7 @@ package layout
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/uid"
 )
 
 // New returns the subcommand.
@@ -23,12 +25,17 @@ func New() *cobra.Command {
 		used        int64
 		asJSON      bool
 		sql         string
+		wished      wishes
 	)
 	cmd := &cobra.Command{
 		Use:   "layout [LAYOUT]",
 		Short: "Show what a layout holds, when it ends, and what may follow it",
-		Long: `layout describes a layout: its bits, its worker numbers, its ids for each tick and
-its end. Without an argument it lists the layouts that have names.
+		Long: `layout describes a layout: its worker numbers, its ids a second, its end. Without an
+argument it lists the layouts that have names.
+
+With --workers, --years and --rate it proposes a layout: one that has a name, if that
+suffices. If no layout fits, it prints how far each wish alone would have to give way,
+what that costs, and exits with 1.
 
 With --next it compares the ids of two layouts in one column. It shows whether new
 ids can equal old ids, when, and under which worker numbers they never do. New ids
@@ -39,6 +46,9 @@ SQLite: the time of an id, its worker number with the named parts, its sequence,
 reversed id, and the least and the greatest id of an instant, for WHERE id BETWEEN. They are for
 queries and views: nothing is created in the database.`,
 		Example: `  uidring layout
+  uidring layout --workers 500 --years 12 --rate 20000
+  uidring layout --workers 50 --years 20 --rate 500 --js
+  uidring layout --workers 50 --years 20 --rate 500 --registry --starts-a-day 100
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
   uidring layout baidu --next default --from 2026-01-01 --used 5000
   uidring layout default --sql postgres`,
@@ -56,6 +66,21 @@ queries and views: nothing is created in the database.`,
 					if flags.Changed(name) {
 						return cli.Usagef("--%s needs --next, the layout that follows", name)
 					}
+				}
+			}
+			if flags.Changed("workers") {
+				if len(args) > 0 {
+					return cli.Usagef("--workers proposes a layout: leave out %q", args[0])
+				}
+				a, err := wished.answer(cmd.OutOrStdout(), time.Now())
+				if err != nil {
+					return err
+				}
+				return a.print(cmd.OutOrStdout(), asJSON)
+			}
+			for _, name := range []string{"js", "registry"} {
+				if flags.Changed(name) {
+					return cli.Usagef("--%s needs --workers, --years and --rate", name)
 				}
 			}
 			if len(args) == 0 {
@@ -96,18 +121,17 @@ queries and views: nothing is created in the database.`,
 					return &cli.UsageError{Err: err}
 				}
 			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(a)
-			}
-			return a.write(cmd.OutOrStdout(), time.Now())
+			return a.print(cmd.OutOrStdout(), asJSON)
 		},
 	}
 	flags := cmd.Flags()
 	flags.TextVar(&next, "next", bits.Layout{}, "`layout` that is to follow")
 	instant := func(at *time.Time) func(string) error {
 		return func(text string) (err error) {
-			*at, err = bits.ParseEpoch(text)
-			return err
+			if *at, err = bits.ParseEpoch(text); err != nil {
+				return errors.New("want a date, such as 2026-01-01, or a time in RFC 3339")
+			}
+			return nil
 		}
 	}
 	flags.Func("from", "`date` or RFC 3339 time at which the next layout begins (default now)", instant(&from))
@@ -115,8 +139,9 @@ queries and views: nothing is created in the database.`,
 	flags.Var(cli.Number{Value: &used, Max: 1<<63 - 1}, "used", "greatest worker `number` of old ids (default the layout's greatest)")
 	flags.BoolVar(&asJSON, "json", false, "print an object, or one for each layout, one a line")
 	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL on ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
+	wished.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
-	cmd.MarkFlagsMutuallyExclusive("sql", "next")
+	cmd.MarkFlagsMutuallyExclusive("sql", "next", "workers")
 	cli.Complete(cmd, "sql", sqlKinds...)
 	cli.Complete(cmd, "next", bits.PresetNames()...)
 	return cmd
@@ -125,7 +150,7 @@ queries and views: nothing is created in the database.`,
 func list(w io.Writer, asJSON bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if !asJSON {
-		fmt.Fprintln(table, "NAME\tLAYOUT\tIDS A TICK\tWORKERS\tEND")
+		fmt.Fprintln(table, "NAME\tLAYOUT\tIDS A SECOND\tWORKERS\tJAVASCRIPT\tEND")
 	}
 	for _, name := range bits.PresetNames() {
 		layout, err := bits.ParseLayout(name)
@@ -143,12 +168,13 @@ func list(w io.Writer, asJSON bool) error {
 			}
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, a.Layout, a.IDs, a.GreatestWorker+1, a.End.Format(time.RFC3339))
+		fmt.Fprintf(table, "%s\t%s\t%.15g\t%d\t%s\t%s\n", name, a.Layout, a.Rate, a.GreatestWorker+1, a.exact(), a.End.Format(time.RFC3339))
 	}
 	return table.Flush()
 }
 
-// answer is what there is to say of a layout. Parts are those of a worker number.
+// answer is what there is to say of a layout. Parts are those of a worker number. Reserve is
+// how many numbers a proposed layout has beyond those that were asked for.
 type answer struct {
 	Name           string      `json:"name,omitempty"`
 	Layout         string      `json:"layout"`
@@ -156,10 +182,16 @@ type answer struct {
 	Epoch          time.Time   `json:"epoch"`
 	Unit           string      `json:"unit"`
 	IDs            int64       `json:"ids_per_tick"`
+	Rate           float64     `json:"ids_per_second"`
+	Burst          float64     `json:"burst"`
+	JavaScript     bool        `json:"exact_in_javascript"`
 	GreatestWorker int64       `json:"greatest_worker"`
 	Parts          []part      `json:"worker_parts,omitempty"`
 	End            time.Time   `json:"end"`
 	Succession     *succession `json:"succession,omitempty"`
+	Reserve        *int64      `json:"reserve,omitempty"`
+	Go             string      `json:"go,omitempty"`
+	YAML           string      `json:"yaml,omitempty"`
 }
 
 type part struct {
@@ -178,9 +210,12 @@ func newAnswer(layout bits.Layout) (*answer, error) {
 		Epoch:          layout.Epoch,
 		Unit:           layout.Unit.String(),
 		IDs:            ids.MaxSequence() + 1,
+		Rate:           float64(ids.MaxSequence()+1) / layout.Unit.Seconds(),
+		JavaScript:     layout.Bits() <= exactBits,
 		GreatestWorker: ids.MaxWorker(),
 		End:            layout.End(),
 	}
+	a.Burst = a.Rate * uid.DefaultMaxBorrow.Seconds()
 	if layout.WorkerParts != "" {
 		parts, err := ids.SplitWorker(0)
 		if err != nil {
@@ -193,10 +228,23 @@ func newAnswer(layout bits.Layout) (*answer, error) {
 	return a, nil
 }
 
-func (a *answer) write(w io.Writer, now time.Time) error {
+// exactBits is how many bits a number of JavaScript holds exactly.
+const exactBits = 53
+
+func (a *answer) exact() string {
+	if a.JavaScript {
+		return "exact"
+	}
+	return "as a string"
+}
+
+func (a *answer) print(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(a)
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	end := "ends"
-	if !now.Before(a.End) {
+	if !time.Now().Before(a.End) {
 		end = "ended"
 	}
 	fmt.Fprintf(table, "layout\t%s\n", a.Layout)
@@ -205,15 +253,23 @@ func (a *answer) write(w io.Writer, now time.Time) error {
 	for _, p := range a.Parts {
 		fmt.Fprintf(table, "\t%s: 0 to %d\n", p.Name, int64(1)<<p.Bits-1)
 	}
-	fmt.Fprintf(table, "ids\t%d for each worker and tick of %s\n", a.IDs, a.Unit)
+	if a.Reserve != nil {
+		fmt.Fprintf(table, "reserve\t%d numbers beyond those that are needed\n", *a.Reserve)
+	}
+	fmt.Fprintf(table, "ids\t%.15g a second for each worker: %d in each tick of %s\n", a.Rate, a.IDs, a.Unit)
+	fmt.Fprintf(table, "burst\t%.15g ids at once, stamped up to %v ahead of the clock (MaxBorrow)\n", a.Burst, uid.DefaultMaxBorrow)
+	fmt.Fprintf(table, "in JavaScript\t%s\n", a.exact())
 	fmt.Fprintf(table, "begins\t%s\n", a.Epoch.Format(time.RFC3339Nano))
 	fmt.Fprintf(table, "%s\t%s\n", end, a.End.Format(time.RFC3339Nano))
-	if a.Succession == nil {
+	switch {
+	case a.Go != "":
+		fmt.Fprintf(table, "\nGo\t%s\nYAML\t%s\n", a.Go, a.YAML)
+	case a.Succession == nil:
 		_, rest, _ := strings.Cut(a.Layout, ",")
 		widths := strings.TrimSuffix(a.Layout, ","+rest)
 		fmt.Fprintf(table, "next\t%s with a later epoch, under worker numbers never used before;\n", widths)
 		fmt.Fprintf(table, "\tfor another layout, see --next\n")
-	} else {
+	default:
 		a.Succession.write(table)
 	}
 	return table.Flush()

@@ -23,24 +23,28 @@ var uidring = clitest.Of(layout.New)
 func TestLayout(t *testing.T) {
 	for args, want := range map[string]string{
 		"41/datacenter:5+4/12,unit=1ms": `
-layout   41/datacenter:5+4/12,epoch=2026-01-01,unit=1ms
-bits     62 of 63
-workers  0 to 511
-         datacenter: 0 to 31
-         part2: 0 to 15
-ids      4096 for each worker and tick of 1ms
-begins   2026-01-01T00:00:00Z
-ends     2095-09-07T15:47:35.552Z
-next     41/datacenter:5+4/12 with a later epoch, under worker numbers never used before;
-         for another layout, see --next
+layout         41/datacenter:5+4/12,epoch=2026-01-01,unit=1ms
+bits           62 of 63
+workers        0 to 511
+               datacenter: 0 to 31
+               part2: 0 to 15
+ids            4096000 a second for each worker: 4096 in each tick of 1ms
+burst          353894400000 ids at once, stamped up to 24h0m0s ahead of the clock (MaxBorrow)
+in JavaScript  as a string
+begins         2026-01-01T00:00:00Z
+ends           2095-09-07T15:47:35.552Z
+next           41/datacenter:5+4/12 with a later epoch, under worker numbers never used before;
+               for another layout, see --next
 `,
 		"baidu --next default --from 2026-01-01 --used 5000": `
-layout   28/22/13,epoch=2016-05-20,unit=1s
-bits     63 of 63
-workers  0 to 4194303
-ids      8192 for each worker and tick of 1s
-begins   2016-05-20T00:00:00Z
-ended    2024-11-20T21:24:16Z
+layout         28/22/13,epoch=2016-05-20,unit=1s
+bits           63 of 63
+workers        0 to 4194303
+ids            8192 a second for each worker: 8192 in each tick of 1s
+burst          707788800 ids at once, stamped up to 24h0m0s ahead of the clock (MaxBorrow)
+in JavaScript  as a string
+begins         2016-05-20T00:00:00Z
+ended          2024-11-20T21:24:16Z
 
 next     28/22/13,epoch=2026-01-01,unit=1s from 2026-01-01T00:00:00Z on
 equal    new ids stamped from 2026-01-01T00:00:00Z to 2034-07-04T21:24:16Z can equal old ones
@@ -102,7 +106,7 @@ func TestLayoutJSON(t *testing.T) {
 	got := uidring.Succeed(t, "layout", "41/datacenter:5+machine:5/12,unit=1ms", "--json",
 		"--next", "41/10/12,epoch=2030-01-01,unit=1ms", "--from", "2030-01-01", "--used", "500")
 	want := `{"layout":"41/datacenter:5+machine:5/12,epoch=2026-01-01,unit=1ms","bits":63,"epoch":"2026-01-01T00:00:00Z","unit":"1ms",` +
-		`"ids_per_tick":4096,"greatest_worker":1023,"worker_parts":[{"name":"datacenter","bits":5},{"name":"machine","bits":5}],` +
+		`"ids_per_tick":4096,"ids_per_second":4096000,"burst":353894400000,"exact_in_javascript":false,"greatest_worker":1023,"worker_parts":[{"name":"datacenter","bits":5},{"name":"machine","bits":5}],` +
 		`"end":"2095-09-07T15:47:35.552Z","succession":{"next":"41/10/12,epoch=2030-01-01,unit=1ms","from":"2030-01-01T00:00:00Z",` +
 		`"used":500,"ordered":false,"meet":{"from":"2030-01-01T00:00:00Z","until":"2034-01-01T00:00:00Z"},` +
 		`"fresh_numbers":{"first":501,"last":1023}}}` + "\n"

@@ -4,6 +4,7 @@ package parse
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,17 +27,17 @@ const maxErrors = 10
 // New returns the subcommand.
 func New() *cobra.Command {
 	var (
-		layout         bits.Layout
-		json, original bool
-		vesta          bool
-		text           format.TextFlags
+		layout           bits.Layout
+		asJSON, original bool
+		vesta            bool
+		text             format.TextFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "parse [ID...]",
 		Short: "Show what is in an id: time, worker, sequence",
 		Long: `parse shows the time, the worker and the sequence of ids. It reads ids from its
 arguments. Without arguments, or for the argument -, it reads ids from standard
-input, one a line. Times are in UTC.
+input, one a line, or objects as gen --json writes them. Times are in UTC.
 
 parse needs the layout of the ids, epoch included, and cannot detect a wrong one.
 uid-generator's epoch is midnight in the time zone of its JVM, and midnight in
@@ -64,7 +65,7 @@ exit code is then 1.`,
 			}
 			lines := format.Table
 			switch {
-			case json:
+			case asJSON:
 				lines = format.JSON
 			case original:
 				lines = format.Original
@@ -73,9 +74,12 @@ exit code is then 1.`,
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 			p := &parser{read: form.Parse, hint: text.Hint, bits: allocator, form: lines(allocator), out: out, errs: cmd.ErrOrStderr()}
-			p.hints = !json && !original && !vesta
+			p.hints = !asJSON && !original && !vesta
 			if len(args) == 0 {
 				args = []string{"-"}
+				if cli.Terminal(cmd.InOrStdin()) {
+					fmt.Fprintln(cmd.ErrOrStderr(), "uidring: reading ids from the terminal, one a line; Ctrl+D ends them")
+				}
 			}
 			if err := cli.Finish(out, p.arguments(args, cmd.InOrStdin())); err != nil {
 				return err
@@ -85,7 +89,7 @@ exit code is then 1.`,
 	}
 	flags := cmd.Flags()
 	cli.LayoutFlag(cmd, &layout, "layout of the ids")
-	flags.BoolVar(&json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
+	flags.BoolVar(&asJSON, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
 	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, whose layout is a bit of the id, and print an object a line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
@@ -131,7 +135,7 @@ func (p *parser) lines(in io.Reader) error {
 		if number == 1 {
 			line = strings.TrimPrefix(line, "\ufeff") // a byte order mark, which Windows writes
 		}
-		if text := strings.TrimSpace(line); text != "" && (err == nil || errors.Is(err, io.EOF)) {
+		if text := idOf(strings.TrimSpace(line)); text != "" && (err == nil || errors.Is(err, io.EOF)) {
 			err = cmp.Or(p.parse(text, number), err)
 		}
 		if errors.Is(err, io.EOF) {
@@ -141,6 +145,15 @@ func (p *parser) lines(in io.Reader) error {
 			return cmp.Or(p.out.Flush(), fmt.Errorf("read standard input: %w", err))
 		}
 	}
+}
+
+// idOf returns the id of a line that is an object of gen --json, and any other line as it is.
+func idOf(line string) string {
+	var object struct{ ID string }
+	if strings.HasPrefix(line, "{") && json.Unmarshal([]byte(line), &object) == nil && object.ID != "" {
+		return object.ID
+	}
+	return line
 }
 
 // flushing is a reader that flushes before it waits for more, so that parse can stand
