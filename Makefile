@@ -55,11 +55,8 @@ fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
 
-bench: ## measure the generators beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed
-	cmd/internal/peers/page.sh ids '^BenchmarkID$$'
-
-serverbench: ## measure uidringd beside an empty handler and Redis, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
-	BENCHTIME=1x cmd/internal/peers/page.sh server '^Benchmark(HTTP|Redis)$$' serverbench
+bench: ## measure generators and server beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
+	cd cmd/internal/peers && go run . ids server
 
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
@@ -67,4 +64,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: woven help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci
+.PHONY: woven help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench release ci
