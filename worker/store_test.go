@@ -15,6 +15,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -57,7 +58,8 @@ func suite(s *store, url string) leasetest.Suite {
 		own := s.Another(t)
 		return func(t *testing.T) lease.Store {
 			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
-			need.Must(t, st.EnsureSchema(context.Background()))
+			// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
+			servertest.Eventually(t, "the table is there", func() bool { return st.EnsureSchema(context.Background()) == nil })
 			return st
 		}
 	}, Delete: func(t *testing.T, st lease.Store, number int64) {
