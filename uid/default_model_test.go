@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -141,6 +142,7 @@ func TestDefaultLikeModel(t *testing.T) {
 // The count of issued ids never tells too many and is exact in the end, however
 // calls, Stats, changes of number and Close meet.
 func TestDefaultIssuedIsExact(t *testing.T) {
+	need.Time(t)
 	layout := bits.Layout{TimeBits: 50, WorkerBits: 2, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Microsecond}
 	for range 100 {
 		f := &fakeLeaser{number: 1, until: layout.End()}

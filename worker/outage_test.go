@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
@@ -57,6 +58,7 @@ var outages = map[string]outage{
 
 // Ids go on while the database is unavailable, and the number is kept.
 func TestOutage(t *testing.T) {
+	need.Time(t)
 	for name, o := range outages {
 		t.Run(name, func(t *testing.T) {
 			on(t, o.kinds, leasers, func(t *testing.T, s *store) {
@@ -99,6 +101,7 @@ func TestSlow(t *testing.T) {
 // Release ends with its context while another process has locked the SQLite file, though
 // SQLite's drivers wait for the lock even then.
 func TestReleaseWhileLocked(t *testing.T) {
+	need.Time(t)
 	on(t, []string{"sqlite"}, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Waiting(t, 10*time.Minute).Pooled(t)
 		h := holding.Take(t, s.on(db, quickly, quiet), max22)

@@ -24,6 +24,7 @@ import (
 
 // The store passes all that a store has to.
 func TestStore(t *testing.T) {
+	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) { suite(s, s.URL).Run(t) })
 }
 
@@ -69,6 +70,7 @@ func suite(s *store, url string) leasetest.Suite {
 
 // A start sends as many statements in a herd as alone, beside a Registry too.
 func TestStatementsOfAHerd(t *testing.T) {
+	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
 		var sent atomic.Int64
 		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
@@ -105,6 +107,7 @@ func acquire(number int64, token string, fresh bool) lease.Write {
 // count as given where the count is gone. A sample has nothing but free rows, and of few rows
 // all.
 func TestLook(t *testing.T) {
+	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
 		rows := s.leaser(s.elsewhere(t))
