@@ -15,8 +15,8 @@ test: ## run the tests of every module; those on MariaDB and PostgreSQL need UID
 race: ## run the tests of every module under the race detector
 	$(TEST) -race
 
-busy: ## run the tests of every module five times in a row beside two busy loops
-	@for loop in 1 2; do timeout 2h sh -c 'while :; do :; done' & pids="$$pids $$!"; done; trap "kill $$pids" EXIT; $(TEST) -count=5 -timeout 60m
+busy: ## run the tests of every module ten times in a row beside eight busy loops
+	@for loop in 1 2 3 4 5 6 7 8; do timeout 4h sh -c 'while :; do :; done' & pids="$$pids $$!"; done; trap "kill $$pids" EXIT; $(TEST) -count=10 -timeout 120m
 
 lint: ## check formatting, modules, vet, the import rules and the exported API
 	.ci/run lint
@@ -55,22 +55,19 @@ flood: ## hold as much of a server's memory as clients with and without a token 
 	UIDRING_FLOOD=1 go test ./cmd/uidringd/internal/serve -run TestFlood -count=1 -v -timeout 60m
 
 woven: ## stress loss, Close and Shutdown with a random yield before each statement
-	.ci/woven 10
+	WOVEN_ROUNDS=10 .ci/run woven
 
 faults: ## put each fault of testdata/faults.txt into a scratch clone, and expect a test to fail
 	go run ./internal/tools/faults testdata/faults.txt
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
-	.ci/fuzz $(FUZZ_INPUTS)
+	FUZZ_INPUTS=$(FUZZ_INPUTS) .ci/run fuzz
 
 growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
 
-bench: ## measure the generators beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed
-	cmd/internal/peers/page.sh ids '^BenchmarkID$$'
-
-serverbench: ## measure uidringd beside an empty handler and Redis, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
-	BENCHTIME=1x cmd/internal/peers/page.sh server '^Benchmark(HTTP|Redis)$$' serverbench
+bench: ## measure generators and server beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
+	cd cmd/internal/peers && go run . ids server
 
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
@@ -78,4 +75,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: woven help test race busy lint api reference extras proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci
+.PHONY: woven help test race busy lint api reference extras proto outdated model torture fleet flood faults fuzz growth bench release ci

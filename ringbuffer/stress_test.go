@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -15,6 +16,7 @@ import (
 // each greater than those of calls that ended before its own began, none lost,
 // and none dealt once the ring is closed.
 func TestStress(t *testing.T) {
+	need.Time(t)
 	for _, shape := range []struct {
 		name         string
 		runs, runLen int64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -78,6 +79,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 // The greatest BoostPower that is accepted makes a ring that fills, and so does the
 // default of every layout and MaxBorrow. A greater one is refused: it would never fill.
 func TestRingFills(t *testing.T) {
+	need.Time(t)
 	for _, test := range []struct {
 		unit, maxBorrow, maxAge time.Duration
 		most                    int // 0 if 1 is too great

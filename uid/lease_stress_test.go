@@ -19,6 +19,7 @@ import (
 // ids ascend, and none lies at or above what Close gave back. The count of issued ids is
 // never too great, and exact in the end.
 func TestLeaseStress(t *testing.T) {
+	need.Time(t)
 	names := []string{"Next", "NextN", "Wait", "WaitN"} // a loop claims ids that it does not yield
 	for _, kind := range all {
 		t.Run(kind, func(t *testing.T) {

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
 // TestStress draws ids by one goroutine and by two for each core, in every way
 // there is.
 func TestStress(t *testing.T) {
+	need.Time(t)
 	// So small that the ring runs empty all the time.
 	tiny := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 3, Epoch: bits.Default().Epoch, Unit: time.Second}
 	empty := uid.CachedConfig{Layout: tiny, BoostPower: 1}

@@ -142,6 +142,7 @@ func (s *streaming) kill() { _ = s.cmd.Process.Kill(); <-s.ended }
 // Leasers and a Registry run, are killed, stopped and started. A Backfill on their store
 // makes ids of each tick in which they lived, while others run. No id is made twice.
 func TestBackfillBesideAll(t *testing.T) {
+	need.Time(t)
 	eachPair(t, func(t *testing.T, p pair) {
 		p.nodes.create(t)
 		of := func(kind string, s, beside *store) string {

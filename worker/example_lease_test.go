@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -86,7 +87,10 @@ func ExampleStatefulSet() {
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 
-	_, err = uid.NewCached(context.Background(), leaser, uid.CachedConfig{})
+	// The start of a second pod waits until the first one dies or gives a sign of life.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err = uid.NewCached(ctx, leaser, uid.CachedConfig{})
 	fmt.Println("a second pod of that name:", errors.Is(err, lease.ErrHeld))
 	// Output:
 	// worker 7

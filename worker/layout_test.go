@@ -68,6 +68,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 // The two tables of one database have one layout, whichever remembers it, and also if two
 // starts with two layouts make the rows at the same time.
 func TestLayoutBeside(t *testing.T) {
+	need.Time(t)
 	eachPair(t, func(t *testing.T, p pair) {
 		start := func(leaser uid.Leaser, layout, succeeds string) error {
 			l, err := leaser.Lease(t.Context(), lease.Request{Limit: max22, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: layout, Succeeds: succeeds})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -23,6 +24,7 @@ import (
 
 // The store passes all that a store has to.
 func TestStore(t *testing.T) {
+	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) { suite(s, s.URL).Run(t) })
 }
 
@@ -57,7 +59,8 @@ func suite(s *store, url string) leasetest.Suite {
 		own := s.Another(t)
 		return func(t *testing.T) lease.Store {
 			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
-			need.Must(t, st.EnsureSchema(context.Background()))
+			// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
+			servertest.Eventually(t, "the table is there", func() bool { return st.EnsureSchema(context.Background()) == nil })
 			return st
 		}
 	}, Delete: func(t *testing.T, st lease.Store, number int64) {
@@ -67,6 +70,7 @@ func suite(s *store, url string) leasetest.Suite {
 
 // A start sends as many statements in a herd as alone, beside a Registry too.
 func TestStatementsOfAHerd(t *testing.T) {
+	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
 		var sent atomic.Int64
 		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
@@ -103,6 +107,7 @@ func acquire(number int64, token string, fresh bool) lease.Write {
 // count as given where the count is gone. A sample has nothing but free rows, and of few rows
 // all.
 func TestLook(t *testing.T) {
+	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
 		rows := s.leaser(s.elsewhere(t))

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -40,6 +41,7 @@ func simulate(t *testing.T, seed uint64, s seams) map[breach]string {
 
 // No world repeats an id, loses order, a wake-up or an id, or asks twice at once.
 func TestSimulation(t *testing.T) {
+	need.Time(t)
 	for seed := range uint64(400) {
 		if wrong := simulate(t, seed, seams{}); len(wrong) > 0 {
 			t.Fatalf("seed %d: %q", seed, wrong)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -24,6 +25,7 @@ type event struct {
 // Whatever happens to servers, clients issue no id twice, each id was made by a
 // server, and the ids of one instance ascend. In the end ids are issued again.
 func TestNoRepeat(t *testing.T) {
+	need.Time(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		config := Config{
 			MaxAge: rapid.SampledFrom([]time.Duration{-1, 100 * time.Millisecond, time.Minute}).Draw(rt, "MaxAge"),

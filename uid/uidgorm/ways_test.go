@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -206,6 +207,7 @@ func session(s gorm.Session) func(*gorm.DB, func(*gorm.DB) error) error {
 // Each way takes the ids that it needs with one call, and all of them become keys. A dry
 // run takes keys as a real one does, and inserts nothing.
 func TestWays(t *testing.T) {
+	need.Time(t)
 	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
 		for mode, run := range modes {
 			for _, way := range ways {

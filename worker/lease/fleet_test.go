@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -319,6 +320,7 @@ func (f *fleet) story(t *testing.T, what string, began time.Time, mostRequests, 
 // TestFleet: starts, restarts, outages and crashes of a fleet. A store that comes back is not
 // overrun. UIDRING_FLEET is the number of processes.
 func TestFleet(t *testing.T) {
+	need.Time(t)
 	size := 1000
 	if text := os.Getenv("UIDRING_FLEET"); text != "" {
 		size, _ = strconv.Atoi(text)

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"slices"
+	"testing"
 	"text/tabwriter"
 	"time"
 
@@ -39,9 +41,8 @@ func New() *cobra.Command {
 Default, and of the floor, an atomic add to a number that all goroutines share. 1, 2,
 4, ... goroutines draw ids, up to the number of cores. It needs no database.
 
-Each round takes a sample of each. Standard output has a table of medians and, unless it
-is a terminal, before that a line for each sample in the format of Go's benchmarks, so
-that benchstat compares two runs. In the table, × is a ratio of medians: of the row, to the floor's with as many
+Each round runs each as a benchmark of Go. Standard output has a line for each, so that
+benchstat compares two runs, and then a table of medians, in nanoseconds an id. In the table, × is a ratio of medians: of the row, to the floor's with as many
 goroutines.
 
 Cached borrows time without bound here, and Default has a layout of 2^31 ids a second.
@@ -55,7 +56,7 @@ In the long run, both are limited to the ids that the layout has in a tick.`,
 	}
 	set := cmd.Flags()
 	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids")
-	set.DurationVar(&o.duration, "duration", 200*time.Millisecond, "how long a sample lasts; 1ms or more")
+	set.DurationVar(&o.duration, "duration", 200*time.Millisecond, "how long a benchmark runs; 1ms or more")
 	set.Var(cli.Number{Value: &o.count, Min: 1, Max: 1000}, "count", "how many rounds; benchstat wants 6 or more")
 	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several are measured one beside the other")
 	set.IntSliceVar(&o.paddings, "padding-factor", []int{uid.DefaultPaddingFactor}, "PaddingFactor of Cached; several are measured one beside the other")
@@ -72,9 +73,11 @@ func goroutineSteps(cores int) (steps []int) {
 	return append(steps, cores)
 }
 
-// row is a subject, and its samples in ns an id, by the place of the number of goroutines.
+// row is a benchmark, and its samples in ns an id, by the place of the number of goroutines.
 type row struct {
-	Subject
+	name    string // as Go's benchmarks have it, without Benchmark
+	ids     int    // ids of an operation
+	run     func(b *testing.B) error
 	samples [][]float64
 }
 
@@ -84,31 +87,57 @@ func (r *row) median(at int) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// rows returns the floor, and then the generators. It starts each generator once, so that
-// a config that a constructor refuses is refused before the first sample.
-func (o *options) rows() (rows []*row, err error) {
-	subjects := []Subject{Add()}
+// rows returns the floor, and then the generators.
+func (o *options) rows() ([]*row, error) {
+	rows := []*row{{name: "NextParallel/impl=add", ids: 1, run: func(b *testing.B) error { AddParallel(b); return nil }}}
 	for _, boost := range o.boosts {
 		for _, padding := range o.paddings {
 			if boost == 0 || padding == 0 { // which a config takes for the default
 				return nil, cli.Usagef("--boost-power and --padding-factor are 1 or more")
 			}
-			name := fmt.Sprintf("/boost=%d/padding=%d", boost, padding)
-			open := Cached(uid.CachedConfig{Layout: o.layout, BoostPower: boost, PaddingFactor: padding})
-			subjects = append(subjects, Method("Cached.Next"+name, 1, open, CachedNext), Method("Cached.NextN"+name, Batch, open, CachedNextN))
+			name := fmt.Sprintf("impl=Cached/boost=%d/padding=%d", boost, padding)
+			open := func() (*uid.Cached, error) {
+				return NewCached(uid.CachedConfig{Layout: o.layout, BoostPower: boost, PaddingFactor: padding})
+			}
+			gen, err := open() // a config that is refused is refused before the first sample
+			if err == nil {
+				err = gen.Close()
+			}
+			if err != nil {
+				return nil, cli.AtStart(err)
+			}
+			rows = append(rows,
+				&row{name: "NextParallel/" + name, ids: 1, run: with(open, CachedParallel)},
+				&row{name: fmt.Sprintf("NextNParallel/n=%d/%s", Batch, name), ids: Batch,
+					run: with(open, func(b *testing.B, gen *uid.Cached) { CachedNextNParallel(b, gen, Batch) })})
 		}
 	}
-	for _, s := range append(subjects, Method("Default.Next", 1, Default, DefaultNext)) {
-		_, end, err := s.Open()
-		if err == nil && end != nil {
-			err = end()
-		}
-		if err != nil {
-			return nil, cli.AtStart(err)
-		}
-		rows = append(rows, &row{s, make([][]float64, len(o.goroutines))})
+	rows = append(rows, &row{name: "NextParallel/impl=Default", ids: 1, run: with(NewDefault, DefaultParallel)})
+	for _, r := range rows {
+		r.samples = make([][]float64, len(o.goroutines))
 	}
 	return rows, nil
+}
+
+// with returns a benchmark that starts a generator, runs a loop with it, and closes it. The
+// error is the generator's.
+func with[G interface {
+	Next() (uid.ID, error)
+	Close() error
+}](open func() (G, error), loop func(b *testing.B, gen G)) func(b *testing.B) error {
+	return func(b *testing.B) error {
+		gen, err := open()
+		if err != nil {
+			return err
+		}
+		b.ResetTimer()
+		loop(b, gen)
+		b.StopTimer()
+		if b.Failed() { // the error of the loop lasts
+			_, err = gen.Next()
+		}
+		return errors.Join(err, gen.Close())
+	}
 }
 
 func (o *options) run(cmd *cobra.Command) error {
@@ -117,6 +146,10 @@ func (o *options) run(cmd *cobra.Command) error {
 	}
 	rows, err := o.rows()
 	if err != nil {
+		return err
+	}
+	testing.Init()
+	if err := flag.Set("test.benchtime", o.duration.String()); err != nil {
 		return err
 	}
 	var picture *os.File
@@ -148,32 +181,25 @@ func (o *options) run(cmd *cobra.Command) error {
 	_ = bar.Finish()
 	o.table(out, rows)
 	if picture != nil {
-		err = errors.Join(o.draw(picture, rows), picture.Close())
+		err = errors.Join(o.chart(rows).Draw(picture), picture.Close())
 	}
 	return cli.Finish(out, err)
 }
 
-// sample takes a sample of a row, and writes its line. A tenth of the time beforehand
-// warms up.
-func (o *options) sample(ctx context.Context, out io.Writer, r *row, at int) error {
+// sample takes a sample of a row, and writes its line.
+func (o *options) sample(ctx context.Context, out io.Writer, r *row, at int) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	loop, end, err := r.Open()
-	if err != nil {
-		return err
-	}
-	runtime.GC() // so that this sample does not collect the garbage of the one before
-	n := o.goroutines[at]
-	if _, _, err = Measure(loop, n, o.duration/10); err == nil {
-		calls, ns, failed := Measure(loop, n, o.duration)
-		ids := max(r.IDs, 1)
-		r.samples[at] = append(r.samples[at], ns/float64(ids))
-		fmt.Fprintf(out, "BenchmarkID/impl=%s/goroutines=%d-%d\t%d\t%.4g ns/op\n", r.Name, n, runtime.GOMAXPROCS(0), calls*int64(ids), ns/float64(ids))
-		err = failed
-	}
-	if end != nil {
-		err = errors.Join(err, end())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.goroutines[at]))
+	result := testing.Benchmark(func(b *testing.B) {
+		if err == nil {
+			err = r.run(b)
+		}
+	})
+	if err == nil {
+		fmt.Fprintf(out, "Benchmark%s-%d\t%s\n", r.name, o.goroutines[at], result)
+		r.samples[at] = append(r.samples[at], float64(result.T.Nanoseconds())/float64(result.N)/float64(r.ids))
 	}
 	return err
 }
@@ -186,11 +212,26 @@ func (o *options) table(out io.Writer, rows []*row) {
 		fmt.Fprintf(w, "\t%d\t", n)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(w, "\n%s", r.Name)
+		fmt.Fprintf(w, "\n%s", r.name)
 		for at := range o.goroutines {
 			fmt.Fprintf(w, "\t%.3g\t× %.3g", r.median(at), r.median(at)/rows[0].median(at))
 		}
 	}
 	fmt.Fprintln(w)
 	w.Flush()
+}
+
+func (o *options) chart(rows []*row) *Chart {
+	c := &Chart{Title: "Nanoseconds an id, median"}
+	for _, n := range o.goroutines {
+		c.Series = append(c.Series, fmt.Sprintf("%d goroutines", n))
+	}
+	for _, r := range rows {
+		bars := Bars{Name: r.name}
+		for at := range o.goroutines {
+			bars.Values = append(bars.Values, r.median(at))
+		}
+		c.Rows = append(c.Rows, bars)
+	}
+	return c
 }

@@ -17,14 +17,15 @@ func TestOutput(t *testing.T) {
 	clitest.Elsewhere(t)
 	out := uidring.Succeed(t, "bench", "--duration", "1ms", "--count", "3", "--boost-power", "1,4", "--padding-factor", "20", "--plot", "bench.svg")
 	samples := map[string]int{}
-	for _, line := range regexp.MustCompile(`(?m)^BenchmarkID/impl=(\S+)/goroutines=1-\d+\t[1-9]\d*\t[0-9.e+-]+ ns/op$`).FindAllStringSubmatch(out, -1) {
+	for _, line := range regexp.MustCompile(`(?m)^Benchmark(\S+)-1\t +[1-9]\d*\t +[0-9.e+-]+ ns/op$`).FindAllStringSubmatch(out, -1) {
 		samples[line[1]]++
 	}
 	picture, err := os.ReadFile("bench.svg")
 	if err != nil || !strings.HasSuffix(string(picture), "</svg>\n") {
 		t.Errorf("%s, %v", picture, err)
 	}
-	for _, name := range []string{"add", "Cached.Next/boost=1/padding=20", "Cached.NextN/boost=4/padding=20", "Default.Next"} {
+	for _, name := range []string{"NextParallel/impl=add", "NextParallel/impl=Cached/boost=1/padding=20",
+		"NextNParallel/n=256/impl=Cached/boost=4/padding=20", "NextParallel/impl=Default"} {
 		if samples[name] != 3 || !regexp.MustCompile(`(?m)^`+name+` +\S+ +× \S`).MatchString(out) || !strings.Contains(string(picture), ">"+name+"<") {
 			t.Errorf("no samples, row or bar of %s: %v, %s", name, samples, out)
 		}
@@ -38,8 +39,8 @@ func TestTable(t *testing.T) {
 	o := options{count: 4, goroutines: []int{1, 2}}
 	var text strings.Builder
 	o.table(&text, []*row{
-		{Subject{Name: "add"}, [][]float64{{4, 1, 3, 100}, {8, 8, 8, 8}}},
-		{Subject{Name: "other"}, [][]float64{{7, 7, 7, 7}, {4, 4, 4, 4}}},
+		{name: "add", samples: [][]float64{{4, 1, 3, 100}, {8, 8, 8, 8}}},
+		{name: "other", samples: [][]float64{{7, 7, 7, 7}, {4, 4, 4, 4}}},
 	})
 	if got := strings.Join(strings.Fields(text.String()), " "); !strings.HasSuffix(got, "goroutines 1 2 add 3.5 × 1 8 × 1 other 7 × 2 4 × 0.5") {
 		t.Error(got)

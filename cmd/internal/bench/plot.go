@@ -8,42 +8,62 @@ import (
 	"math"
 )
 
+// Chart is a chart of bars: for each row one of each series. The scale is logarithmic, from
+// 0.1 on, because rows are orders of magnitude apart.
+type Chart struct {
+	Title  string
+	Series []string
+	Rows   []Bars
+}
+
+// Bars are the values of a row, in the order of the series.
+type Bars struct {
+	Name   string
+	Values []float64
+}
+
 const nameWidth, barsWidth, barHeight, rowGap, headHeight = 300, 420, 14, 10, 50
 
-// draw writes an SVG with a bar for each row and number of goroutines, from 0.1 ns to the
-// median. The scale is logarithmic: the rows are orders of magnitude apart.
-func (o *options) draw(to io.Writer, rows []*row) error {
+// style follows the reader's preference for light or dark.
+const style = `<style>svg { background: #fff } text { fill: #1f2328 } .axis { fill: #59636e; text-anchor: middle } path { stroke: #d1d9e0 } .bar { fill: #0969da }
+@media (prefers-color-scheme: dark) { svg { background: #0d1117 } text { fill: #f0f6fc } .axis { fill: #9198a1 } path { stroke: #3d444d } .bar { fill: #4493f8 } }</style>`
+
+// Draw writes the chart as an SVG.
+func (c *Chart) Draw(to io.Writer) error {
 	var b bytes.Buffer
 	element := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	text := func(x, y int, style, text string) {
-		element(`<text x="%d" y="%d" style="%s">%s</text>`, x, y, style, html.EscapeString(text))
+	text := func(x, y int, attributes, text string) {
+		element(`<text x="%d" y="%d" %s>%s</text>`, x, y, attributes, html.EscapeString(text))
 	}
-	rowHeight := barHeight*len(o.goroutines) + rowGap
-	element(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12" style="background:white">`,
-		nameWidth+barsWidth+90, headHeight+rowHeight*len(rows)+rowGap)
-	text(rowGap, 20, "font-weight:bold", "Nanoseconds an id, median; by goroutines:")
+	rowHeight := barHeight*len(c.Series) + rowGap
+	element(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`,
+		nameWidth+barsWidth+90, headHeight+rowHeight*len(c.Rows)+rowGap)
+	element(style)
+	text(rowGap, 20, `font-weight="bold"`, c.Title)
+	for at, name := range c.Series {
+		text(nameWidth+at*100, 20, fmt.Sprintf(`class="bar" fill-opacity="%s"`, c.shade(at)), "■ "+name)
+	}
 	most := 1.0
-	for at, n := range o.goroutines {
-		text(nameWidth+at*60, 20, o.shade(at), fmt.Sprintf("■ %d", n))
-		for _, r := range rows {
-			most = max(most, r.median(at))
+	for _, r := range c.Rows {
+		for _, value := range r.Values {
+			most = max(most, value)
 		}
 	}
-	width := func(ns float64) int {
-		return max(2, int(barsWidth*math.Log10(ns/0.1)/math.Log10(most/0.1)))
+	width := func(value float64) int {
+		return max(2, int(barsWidth*math.Log10(value/0.1)/math.Log10(most/0.1)))
 	}
-	for ns := 1.0; ns <= most; ns *= 10 {
-		x := nameWidth + width(ns)
-		element(`<path d="M%d %dV%d" stroke="#ddd"/>`, x, headHeight-8, headHeight+rowHeight*len(rows))
-		text(x, headHeight-12, "text-anchor:middle;fill:#777", fmt.Sprint(ns))
+	for value := 1.0; value <= most; value *= 10 {
+		x := nameWidth + width(value)
+		element(`<path d="M%d %dV%d"/>`, x, headHeight-8, headHeight+rowHeight*len(c.Rows))
+		text(x, headHeight-12, `class="axis"`, fmt.Sprint(value))
 	}
-	for i, r := range rows {
+	for i, r := range c.Rows {
 		y := headHeight + i*rowHeight
 		text(rowGap, y+barHeight, "", r.Name)
-		for at := range o.goroutines {
-			bar, top := width(r.median(at)), y+at*barHeight
-			element(`<rect x="%d" y="%d" width="%d" height="%d" style="%s"/>`, nameWidth, top, bar, barHeight-2, o.shade(at))
-			text(nameWidth+bar+5, top+barHeight-3, "", fmt.Sprintf("%.3g", r.median(at)))
+		for at, value := range r.Values {
+			bar, top := width(value), y+at*barHeight
+			element(`<rect x="%d" y="%d" width="%d" height="%d" class="bar" fill-opacity="%s"/>`, nameWidth, top, bar, barHeight-2, c.shade(at))
+			text(nameWidth+bar+5, top+barHeight-3, "", fmt.Sprintf("%.3g", value))
 		}
 	}
 	element("</svg>")
@@ -51,6 +71,6 @@ func (o *options) draw(to io.Writer, rows []*row) error {
 	return err
 }
 
-func (o *options) shade(at int) string {
-	return fmt.Sprintf("fill:#08519c;fill-opacity:%.2f", float64(at+1)/float64(len(o.goroutines)))
+func (c *Chart) shade(at int) string {
+	return fmt.Sprintf("%.2f", float64(at+1)/float64(len(c.Series)))
 }

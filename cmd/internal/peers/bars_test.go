@@ -1,118 +1,99 @@
-package peers
+package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
-	"math"
 	"os"
-	"runtime"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"golang.org/x/perf/benchfmt"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
-// bar is a promise about the median of a benchmark's unit.
-type bar struct {
-	benchmark, unit string // the benchmark without the number of processors
-	least, most     float64
-}
-
-// bars are all promises.
-func bars(cores int) (list []bar) {
-	for _, row := range impls() {
-		for goroutines, most := range map[int]float64{1: row.one, cores: row.all} {
-			if name := fmt.Sprintf("ID/impl=%s/base=%s/goroutines=%d", row.Name, row.base.Name, goroutines); most > 0 {
-				list = append(list, bar{name, ratio, 0, most}, bar{name, garbage, 0, 0})
+// sixRounds are what six rounds print on two cores, each slower than the one before. An id
+// costs 30 ns and a server has 95 requests a second, unless costs or change say otherwise.
+func sixRounds(t *testing.T, change map[string]float64) *results {
+	costs := map[string]float64{"add": 10, "called add": 10, "fill(16)": 0.5, "fill(256)": 0.5, "time.Since": 20, "time.Now": 40, "Cached.Next": 11,
+		"Cached.Wait": 12, "Cached.NextN(16)": 2, "Cached.NextN(256)": 1, "Cached.All": 1, "Segment.Next": 11, "Client.Next": 11}
+	var text strings.Builder
+	text.WriteString("cpu: Slow\n")
+	for round := range 6 {
+		write := func(benchmark string, value float64, units string) {
+			value = cmp.Or(change[benchmark], value) * float64(round+1)
+			fmt.Fprintf(&text, "Benchmark%s\t1\t%v %s\n", strings.TrimSuffix(benchmark, "-1"), value, units)
+		}
+		for _, r := range rows {
+			for _, at := range []int{1, 2} {
+				write(r.on(at), cmp.Or(costs[r.name], 30)*ids(r.benchmark), "ns/op\t0 allocs/op")
 			}
 		}
-	}
-	return append(list, bar{"HTTP/call=GET_id", ratio, 0.65, math.Inf(1)},
-		bar{"Redis/pipeline=1", ratio, 0.85, math.Inf(1)}, bar{"Redis/pipeline=16", ratio, 0.85, math.Inf(1)})
-}
-
-// judge returns how many bars the output of benchmarks meets, and what it misses. A bar of a
-// benchmark that did not run at all is neither.
-func judge(output io.Reader, cores int) (met int, missed []string, err error) {
-	samples, ran := map[string][]float64{}, map[string]bool{}
-	reader := benchfmt.NewReader(output, "output")
-	for reader.Scan() {
-		switch r := reader.Result().(type) {
-		case *benchfmt.Result:
-			name := r.Name.String()
-			name = name[:strings.LastIndexByte(name, '-')] // the number of processors
-			family, _, _ := strings.Cut(name, "/")
-			ran[family] = true
-			for _, v := range r.Values {
-				samples[name+" "+v.Unit] = append(samples[name+" "+v.Unit], v.Value)
-			}
-		case *benchfmt.SyntaxError:
-			return 0, nil, r
+		for _, r := range serverRows {
+			write(on(r, r.base, 2), 100, "req/s")
+			write(on(r, "uidringd", 2), 95, "req/s")
 		}
 	}
-	for _, b := range bars(cores) {
-		family, _, _ := strings.Cut(b.benchmark, "/")
-		if !ran[family] {
-			continue
-		}
-		if of := samples[b.benchmark+" "+b.unit]; len(of) == 0 {
-			missed = append(missed, fmt.Sprintf("%s has no %s", b.benchmark, b.unit))
-		} else if m := median(of); m < b.least || m > b.most {
-			missed = append(missed, fmt.Sprintf("%s: %.3f %s, want %v to %v", b.benchmark, m, b.unit, b.least, b.most))
-		} else {
-			met++
-		}
-	}
-	return met, missed, reader.Err()
+	r, err := read(strings.NewReader(text.String()))
+	need.Must(t, err)
+	return r
 }
 
-// TestBars judges the output of benchmarks that the variable names.
-func TestBars(t *testing.T) {
-	path := os.Getenv("UIDRING_BENCH_OUTPUT")
-	if path == "" {
-		t.Skip("UIDRING_BENCH_OUTPUT names no output of benchmarks")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	met, missed, err := judge(file, runtime.GOMAXPROCS(0))
-	if err != nil || met+len(missed) == 0 {
-		t.Fatalf("%s holds no benchmark with a bar, %v", path, err)
-	}
-	t.Logf("%d bars are met", met)
-	for _, text := range missed {
-		t.Error(text)
-	}
-}
-
+// A promise whose median is missed and a row below its floor fail the run.
 func TestJudge(t *testing.T) {
-	const rest = "BenchmarkRedis/pipeline=16-2\t1\t5 req/s\t0.9 ×base\n"
-	for _, tt := range []struct {
-		output string
-		met    int
+	for benchmark, tt := range map[string]struct {
+		value  float64
 		missed string
 	}{
-		{"BenchmarkRedis/pipeline=1-2\t1\t5 req/s\t0.85 ×base\n" + rest, 2, ""},
-		{"BenchmarkRedis/pipeline=1-2\t1\t5 req/s\t0.849 ×base\n" + rest, 1, "Redis/pipeline=1: 0.849 ×base, want 0.85 to +Inf"},
-		{"BenchmarkRedis/pipeline=1-2\t1\t0.1 ×base\n" + strings.Repeat("BenchmarkRedis/pipeline=1-2\t1\t2 ×base\n", 2) + rest, 2, ""}, // the median
-		{rest, 1, "Redis/pipeline=1 has no ×base"},
-		{"BenchmarkOther-2\t1\t5 ns/op\n", 0, ""},
+		"":                                  {0, ""},
+		"Next/impl=Cached-1":                {13.6, "Cached.Next on 1 cores is 1.36 ± 0% × add, want 1.35 at most"},
+		"NextParallel/impl=Cached-2":        {9, "Cached.Next on 2 cores is below its floor: 0.9 ± 0% × add"},
+		"NextNParallel/n=256/impl=Cached-2": {2.01 * 256 * 0.5, "Cached.NextN(256) on 2 cores is 2.01 ± 0% × fill(256), want 2 at most"},
+		"Next/impl=Default-1":               {37, "Default.Next on 1 cores is 0.925 ± 0% × time.Now, want 0.9 at most"},
+		"HTTP/call=GET_id/impl=uidringd-2":  {69, "`GET /v1/ids` has 0.69 ± 0% × the requests of empty, want 0.7 at least"},
+		"Redis/pipeline=16/impl=uidringd-2": {84, "`INCR`, 16 in flight has 0.84 ± 0% × the requests of redis, want 0.85 at least"},
 	} {
-		met, missed, err := judge(strings.NewReader(tt.output), 2)
-		if got := strings.Join(missed, "; "); err != nil || met != tt.met || got != tt.missed {
-			t.Errorf("%q: %d met, missed %q, %v; want %d, %q", tt.output, met, got, err, tt.met, tt.missed)
+		r := sixRounds(t, map[string]float64{benchmark: tt.value})
+		if missed := strings.Join(append(r.judge(2), r.judgeServer(2)...), "; "); missed != tt.missed {
+			t.Errorf("%s: %q, want %q", benchmark, missed, tt.missed)
 		}
 	}
-	missed := bars(2)
-	for _, want := range []string{"Cached.Next/base=called-add/goroutines=2", "Client.Next", "Default.Next/base=time.Now/goroutines=1"} {
-		found := false
-		for _, b := range missed {
-			found = found || strings.Contains(b.benchmark, want)
+	r := sixRounds(t, nil)
+	delete(r.samples, "Redis/pipeline=1/impl=uidringd-2 req/s")
+	r.samples["Wait/impl=Cached-1 allocs/op"] = []float64{1}
+	missed := fmt.Sprint(r.judge(2), r.judgeServer(2))
+	for _, want := range []string{"Redis/pipeline=1/impl=uidringd-2 has 0 samples", "Cached.Wait on 1 cores makes 1 allocations"} {
+		if strings.Count(missed, want) != 1 {
+			t.Errorf("%s is not in %s", want, missed)
 		}
-		if !found {
-			t.Errorf("no bar of %s", want)
+	}
+}
+
+// The tables replace those that stand between the marks, and the chart is drawn.
+func TestPlace(t *testing.T) {
+	*root = t.TempDir()
+	page := func(name string) string { return filepath.Join(*root, name) }
+	need.Must(t, os.Mkdir(page("docs"), 0o700))
+	marks := ""
+	for _, name := range []string{"ids", "promises", "server"} {
+		marks += fmt.Sprintf("before\n<!-- begin %s -->\nold\n<!-- end %[1]s -->\nafter\n", name)
+	}
+	need.Must(t, os.WriteFile(page("BENCHMARKS.md"), []byte(marks), 0o600))
+	need.Must(t, os.WriteFile(page("README.md"), []byte("<!-- begin speed -->\n<!-- end speed -->\n"), 0o600))
+	for _, p := range parts(2) {
+		need.Must(t, sixRounds(t, nil).place(p, 2))
+	}
+	for name, want := range map[string][]string{
+		"BENCHMARKS.md": {"before\n<!-- begin ids -->\n\nSlow, ", "| `Cached.NextN(256)` | 3.5 ± 71% | 3.5 ± 71% | 0.1 ± 0% | 0.1 ± 0% |\n",
+			"| `Cached.Next` ÷ `add` | ≤ 1.35: 1.1 ± 0% |  |\n", "| `INCR`, 16 in flight | 350 ± 71% | 332 ± 71% | 0.95 ± 0% | ≥ 0.85 |\n\n<!-- end server -->\nafter\n"},
+		"README.md":      {"| `Cached.Next` | 38.5 ± 71% | 38.5 ± 71% |"},
+		"docs/speed.svg": {">Cached.Next<", ">38.5<", "</svg>\n"},
+	} {
+		text, err := os.ReadFile(page(name))
+		need.Must(t, err)
+		for _, part := range want {
+			if !strings.Contains(string(text), part) || strings.Contains(string(text), "old\n") {
+				t.Errorf("%s has not %q: %s", name, part, text)
+			}
 		}
 	}
 }

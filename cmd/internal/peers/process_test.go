@@ -1,4 +1,4 @@
-package peers
+package main
 
 import (
 	"bufio"
@@ -34,6 +34,9 @@ shutdown: {delay: 0s}
 shutdown: {delay: 0s}
 `
 )
+
+// running are the processes that start has started; TestMain stops them.
+var running []*process
 
 // made is the folder that folder has made; empty without one.
 var made string
@@ -81,6 +84,7 @@ func start(command []string) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
+	running = append(running, p)
 	lines := bufio.NewScanner(out)
 	ready := func() bool { return p.http != "" && (p.redis != "" || !slices.Contains(command, "--redis")) }
 	for !ready() && lines.Scan() {
@@ -92,7 +96,6 @@ func start(command []string) (*process, error) {
 		}
 	}
 	if !ready() {
-		p.stop()
 		return nil, fmt.Errorf("%s does not say where it serves", command)
 	}
 	go io.Copy(io.Discard, out)

@@ -38,6 +38,22 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
+// Time skips a test that takes more than a second, with -short.
+func Time(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes more than a second")
+	}
+}
+
+// CI skips a test that builds programs, unless UIDRING_TEST_ALL is set.
+func CI(t testing.TB) {
+	t.Helper()
+	if os.Getenv("UIDRING_TEST_ALL") == "" {
+		t.Skip("builds programs; UIDRING_TEST_ALL is not set")
+	}
+}
+
 // Must ends the test if there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()

@@ -22,6 +22,7 @@ var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.m
 // TestCommands runs each command of the pages, in blocks and in sentences, beside one SQLite
 // file. It only lists benchmarks, which need servers and minutes.
 func TestCommands(t *testing.T) {
+	need.CI(t)
 	folder := t.TempDir()
 	run := func(dir, page, command string) (said string) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)

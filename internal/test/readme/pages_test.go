@@ -128,3 +128,21 @@ func TestModules(t *testing.T) {
 		}
 	}
 }
+
+// TestFigures: the rows of README.md's table of speed stand in BENCHMARKS.md.
+func TestFigures(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "README.md"), "<!-- begin speed -->\n")
+	table, _, _ = strings.Cut(table, "<!-- end speed -->")
+	figures, rows := read(t, "BENCHMARKS.md"), 0
+	for row := range strings.Lines(table) {
+		if strings.HasPrefix(row, "| `") {
+			rows++
+			if !strings.Contains(figures, "\n"+strings.TrimSpace(row)) {
+				t.Errorf("BENCHMARKS.md does not have %s", row)
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("README.md has no figures")
+	}
+}

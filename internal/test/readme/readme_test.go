@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // TestSample builds the Go program of README.md, and runs it twice.
 func TestSample(t *testing.T) {
+	need.CI(t)
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
 	if len(blocks) != 1 {
 		t.Fatalf("README.md has %d blocks of Go, want 1", len(blocks))

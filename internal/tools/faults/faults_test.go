@@ -16,6 +16,7 @@ import (
 
 // TestFaults checks lists on a small repository, with a line of each kind.
 func TestFaults(t *testing.T) {
+	need.CI(t)
 	repository := t.TempDir()
 	need.Must(t, os.CopyFS(repository, os.DirFS("testdata/module")))
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"}} {

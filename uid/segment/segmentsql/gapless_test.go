@@ -15,6 +15,7 @@ import (
 
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -120,6 +121,7 @@ func TestGaplessFromZero(t *testing.T) {
 // Transactions of 50 writers at once, of which every third is rolled back, in three ways of
 // drawing a number: each committed one has a number, without a gap.
 func TestGapless(t *testing.T) {
+	need.Time(t)
 	for _, kind := range dbtest.Kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

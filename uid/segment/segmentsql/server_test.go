@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -14,6 +15,7 @@ import (
 
 // Servers that are killed amid requests and start again, and networks that hang.
 func TestServers(t *testing.T) {
+	need.Time(t)
 	for kind, prepare := range map[string]func(*testing.T, string) servertest.Database{
 		"mysql":    servertest.MariaDB,
 		"postgres": servertest.Postgres,
@@ -61,6 +63,7 @@ func answers(url string) error {
 
 // A store warns of a server that does not flush each commit.
 func TestWarnsOfServer(t *testing.T) {
+	need.Time(t)
 	server := servertest.MariaDB(t, t.TempDir()).Start(t, answers)
 	s := dbtest.At(t, "mysql", server.URL(server.Address))
 	s.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")

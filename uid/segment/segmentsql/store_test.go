@@ -105,6 +105,7 @@ func faults(pool *dbtest.Pool) segmenttest.Faults {
 }
 
 func TestConformance(t *testing.T) {
+	need.Time(t)
 	for _, database := range dbtest.Kinds {
 		t.Run(database, func(t *testing.T) {
 			t.Parallel()
@@ -124,6 +125,7 @@ func TestConformance(t *testing.T) {
 // Ranges stay disjoint at every level of isolation, and however GORM sends
 // statements.
 func TestIsolation(t *testing.T) {
+	need.Time(t)
 	options := map[string][]string{
 		"mysql": {"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"},
 		"postgres": {

@@ -98,6 +98,11 @@ func (h *Holder) Kept(t testing.TB) {
 func (h *Holder) Await(t testing.TB, what string, matches func(lease.Grant) bool) (found lease.Grant) {
 	t.Helper()
 	seen := 0
+	defer func() {
+		if t.Failed() {
+			t.Logf("the last grant is %+v", h.Last())
+		}
+	}()
 	Eventually(t, what, func() bool {
 		for _, g := range h.History()[seen:] {
 			seen++

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -116,6 +117,7 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
+	need.Time(t)
 	Suite{Open: func(t *testing.T) Opener {
 		s := new(Memory)
 		return func(*testing.T) lease.Store { return s }
@@ -130,6 +132,7 @@ func BenchmarkMemory(b *testing.B) {
 
 // The adversary finds a store that lets two holders stamp the same instant.
 func TestAdversaryFindsFaults(t *testing.T) {
+	need.Time(t)
 	for name, fault := range map[string]func(s lease.Store) lease.Store{
 		"shows less than is reserved, and that all is free": func(s lease.Store) lease.Store { return forgetful{liar{s}} },
 		"shows less than is reserved":                       func(s lease.Store) lease.Store { return forgetful{s} },
@@ -171,6 +174,7 @@ func (f forgetful) Look(ctx context.Context, within lease.Bounds, full bool, exp
 // 1.1 times the numbers that are held at once. With two samples a look, 1.06 is the mean of the
 // worst order, and with one 1.1.
 func TestRestarts(t *testing.T) {
+	need.Time(t)
 	const held, restarts = 500, 10
 	for name, batch := range map[string]int{"one after the other": 1, "a tenth": held / 10, "all": held} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/uidring/uidring/cmd/internal/bench"
+)
+
+// shown are the rows that README.md and its chart have.
+var shown = []string{"add", "Cached.Next", "Cached.NextN(256)", "Default.Next", "xid.New", "uuid.NewV7", "snowflake"}
+
+// place writes the tables of a part between their marks in the pages, and the chart.
+func (r *results) place(p part, cores int) error {
+	tables, err := p.tables(r, cores)
+	if err != nil {
+		return err
+	}
+	for _, page := range []string{"BENCHMARKS.md", "README.md"} {
+		path := filepath.Join(*root, page)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for name, table := range tables {
+			if strings.HasPrefix(name, page) {
+				if text, err = between(text, strings.TrimPrefix(name, page+" "), table); err != nil {
+					return fmt.Errorf("%s: %w", page, err)
+				}
+			}
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// between replaces the text between the marks of a name.
+func between(text []byte, name, by string) ([]byte, error) {
+	before, rest, begun := strings.Cut(string(text), "<!-- begin "+name+" -->\n")
+	_, after, ended := strings.Cut(rest, "<!-- end "+name+" -->")
+	if !begun || !ended {
+		return nil, fmt.Errorf("there is no <!-- begin %s --> with an end", name)
+	}
+	return fmt.Appendf(nil, "%s<!-- begin %s -->\n\n%s\n<!-- end %[2]s -->%[4]s", before, name, by, after), nil
+}
+
+// machine says what was measured, where and how.
+func (r *results) machine(part string) string {
+	return fmt.Sprintf("%s, %d cores, %s %s/%s, %s; `make bench`, part `%s`, %d rounds: median ± 95%% confidence.\n\n",
+		r.cpu, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly), part, *rounds)
+}
+
+func table(head ...string) *strings.Builder {
+	t := new(strings.Builder)
+	line(t, head...)
+	line(t, slices.Repeat([]string{"---"}, len(head))...)
+	return t
+}
+
+func line(t *strings.Builder, cells ...string) {
+	fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | "))
+}
+
+// idTables returns the tables of ids, and draws the chart.
+func (r *results) idTables(cores int) (map[string]string, error) {
+	var errs []error
+	check := func(s benchmath.Summary, err error) string { errs = append(errs, err); return cell(s) }
+	series := []string{"1 goroutine", fmt.Sprintf("%d goroutines", cores)}
+	head := []string{"nanoseconds an id", series[0], series[1], "× add", "× add, " + series[1]}
+	all, brief, chart := table(head...), table(head[:3]...), &bench.Chart{Title: "Nanoseconds an id", Series: series}
+	for _, row := range rows {
+		cells, bars := []string{"`" + row.name + "`"}, bench.Bars{Name: row.name}
+		for _, at := range []int{1, cores} {
+			s, err := r.summary(row.on(at), "sec/op")
+			cells, bars.Values = append(cells, check(s, err)), append(bars.Values, s.Center)
+		}
+		for _, at := range []int{1, cores} {
+			cells = append(cells, check(r.ratio(row.on(at), rows[0].on(at), "sec/op")))
+		}
+		line(all, cells...)
+		if slices.Contains(shown, row.name) {
+			line(brief, cells[:3]...)
+			chart.Rows = append(chart.Rows, bars)
+		}
+	}
+	promises := table("promise", series[0], series[1])
+	for _, b := range bars {
+		cells := []string{fmt.Sprintf("`%s` ÷ `%s`", b.name, b.base)}
+		for i, most := range []float64{b.one, b.all} {
+			text, at := "", []int{1, cores}[i]
+			if most > 0 {
+				text = fmt.Sprintf("≤ %v: %s", most, check(r.ratio(named(b.name).on(at), named(b.base).on(at), "sec/op")))
+			}
+			cells = append(cells, text)
+		}
+		line(promises, cells...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	file, err := os.Create(filepath.Join(*root, "docs", "speed.svg"))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{
+		"BENCHMARKS.md ids":      r.machine("ids") + all.String(),
+		"BENCHMARKS.md promises": promises.String(),
+		"README.md speed":        brief.String(),
+	}, errors.Join(chart.Draw(file), file.Close())
+}
+
+// serverRatio is the server's rate over its base's.
+func (r *results) serverRatio(row serverRow, cores int) (benchmath.Summary, error) {
+	return r.ratio(on(row, "uidringd", cores), on(row, row.base, cores), "req/s")
+}
+
+func on(row serverRow, impl string, cores int) string {
+	return fmt.Sprintf("%s/impl=%s-%d", row.benchmark, impl, cores)
+}
+
+func (r *results) serverTables(cores int) (map[string]string, error) {
+	var errs []error
+	check := func(s benchmath.Summary, err error) string { errs = append(errs, err); return cell(s) }
+	t := table("requests a second", "base", "`uidringd`", "×", "promise")
+	for _, row := range serverRows {
+		promise := ""
+		if row.least > 0 {
+			promise = fmt.Sprintf("≥ %v", row.least)
+		}
+		line(t, row.name, check(r.summary(on(row, row.base, cores), "req/s")), check(r.summary(on(row, "uidringd", cores), "req/s")),
+			check(r.serverRatio(row, cores)), promise)
+	}
+	return map[string]string{"BENCHMARKS.md server": r.machine("server") + t.String()}, errors.Join(errs...)
+}
