@@ -99,7 +99,9 @@ func TestAssociations(t *testing.T) {
 		}
 		must(t, s.db.Create(new(newUser("cid"))).Error)
 		wantAllOnce(t, s)
-		s.log.wantUnsent(t, "^INSERT.* RETURNING") // keys that are known
+		if s.Kind != "mysql" { // where each unique column makes a conflict
+			s.log.wantUnsent(t, "^INSERT.* RETURNING|^SELECT 0") // keys that are known
+		}
 		if n := count(t, s.db.Table(s.Table+"_user_languages")); n != 4*4+2 {
 			t.Errorf("%d rows join users and languages, want 18", n)
 		}

@@ -25,8 +25,9 @@
 //
 // If the plugin cannot fill a key, the create fails before GORM sends the statement, with
 // [ErrModel], [ErrValue] or [ErrGenerator]. The error names model and field. A row that the
-// database refuses keeps its new key, so a second try cannot insert it twice. An upsert that
-// finds a row keeps the key of the row. [README.md] has the rest.
+// database refuses keeps its new key, so a second try cannot insert it twice. Where an upsert
+// keeps a row that is there, the struct gets the key of that row before relatives are saved. If
+// the plugin cannot find that key, the create fails with [ErrConflict]. [README.md] has the rest.
 //
 // [README.md]: https://github.com/uidring/uidring/blob/main/uid/uidgorm/README.md
 package uidgorm

@@ -57,12 +57,12 @@ func TestHookThatUpserts(t *testing.T) {
 		must(t, s.db.Create(&Hooked{ID: 7, Name: "ignore"}).Error)
 		row := Hooked{Name: "ignore"}
 		must(t, s.db.Create(&row).Error)
-		wantIDs(t, "the key in memory", []uid.ID{row.ID}, []uid.ID{0})
+		wantIDs(t, "the key in memory", []uid.ID{row.ID}, []uid.ID{7})
 
 		must(t, s.db.Create(&Hooked{ID: 8, Name: "clear"}).Error)
 		rows := []Hooked{{Name: "ignore"}, {Name: "clear"}} // dealt a key in two goes
 		must(t, s.db.Create(&rows).Error)
-		wantIDs(t, "the keys in memory", []uid.ID{rows[0].ID, rows[1].ID}, []uid.ID{0, 0})
+		wantIDs(t, "the keys in memory", []uid.ID{rows[0].ID, rows[1].ID}, []uid.ID{7, first + 1})
 	})
 }
 

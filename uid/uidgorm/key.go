@@ -1,10 +1,12 @@
 package uidgorm
 
 import (
+	"database/sql"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -21,6 +23,11 @@ var idType = reflect.TypeFor[uid.ID]()
 type key struct {
 	schema *schema.Schema
 	field  *schema.Field
+	unique func() [][]string // the columns of each unique index and constraint that tags declare
+}
+
+func newKey(s *schema.Schema, f *schema.Field) *key {
+	return &key{s, f, sync.OnceValue(func() [][]string { return uniqueColumns(s) })}
 }
 
 func (k *key) String() string {
@@ -40,7 +47,7 @@ func findKey(s *schema.Schema) (*key, error) {
 		if f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
 			continue // another field of that name hides it
 		}
-		k := &key{s, f}
+		k := newKey(s, f)
 		tagged, refused, err := k.tag()
 		if err != nil {
 			return nil, err
@@ -66,6 +73,8 @@ func findKey(s *schema.Schema) (*key, error) {
 
 func (k *key) tag() (in, out bool, err error) {
 	switch value, ok := k.field.TagSettings[setting]; {
+	case !ok && k.field.TagSettings["UUID"] != "" && (k.field.DataType == schema.Int || k.field.DataType == schema.Uint || isID(k.field.IndirectFieldType)):
+		return false, false, fmt.Errorf("%w: %s has the tag uuid, want uid", ErrModel, k)
 	case !ok:
 		return false, false, nil
 	case value == setting || strings.EqualFold(value, "true"):
@@ -144,4 +153,56 @@ func (k *key) include(stmt *gorm.Statement) error {
 		stmt.Selects = append(slices.Clip(stmt.Selects), k.field.DBName)
 	}
 	return nil
+}
+
+// value returns an id as the field's type has it.
+func (k *key) value(id uid.ID) any {
+	v := reflect.New(k.field.IndirectFieldType).Elem()
+	set(v, id)
+	return v.Interface()
+}
+
+// parse reads an id from a column's value, which a type may store in another form.
+func (k *key) parse(raw int64) (id uid.ID, err error) {
+	v := reflect.New(k.field.IndirectFieldType)
+	if scanner, ok := v.Interface().(sql.Scanner); ok {
+		err = scanner.Scan(raw)
+	} else {
+		set(v.Elem(), uid.ID(raw))
+	}
+	return get(v.Elem()), err
+}
+
+func uniqueColumns(s *schema.Schema) (all [][]string) {
+	for _, index := range s.ParseIndexes() {
+		whole := index.Class == "UNIQUE" && index.Where == ""
+		var columns []string
+		for _, option := range index.Fields {
+			whole = whole && option.Expression == ""
+			columns = append(columns, option.DBName)
+		}
+		if whole {
+			all = append(all, columns)
+		}
+	}
+	for _, f := range s.Fields {
+		if f.Unique {
+			all = append(all, []string{f.DBName})
+		}
+	}
+	return all
+}
+
+// hasRelatives reports whether GORM saves relatives after the row that refer to its key.
+func (k *key) hasRelatives(stmt *gorm.Statement, row reflect.Value) bool {
+	selected, restricted := stmt.SelectAndOmitColumns(true, false)
+	all := &k.schema.Relationships
+	return slices.ContainsFunc(slices.Concat(all.HasOne, all.HasMany, all.Many2Many), func(r *schema.Relationship) bool {
+		if saved, named := selected[r.Name]; named && !saved || !named && restricted {
+			return false
+		}
+		v := reflect.Indirect(r.Field.ReflectValueOf(stmt.Context, row))
+		return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) &&
+			slices.ContainsFunc(r.References, func(ref *schema.Reference) bool { return ref.PrimaryKey == k.field && ref.OwnPrimaryKey })
+	})
 }

@@ -23,6 +23,10 @@ var (
 	// write it without its key.
 	ErrValue = errors.New("uidgorm: key cannot be filled")
 
+	// ErrConflict is matched when the database kept another row in place of a new one, its key
+	// cannot be found, and relatives of the row would have to refer to it.
+	ErrConflict = errors.New("uidgorm: key of the row that was kept is unknown")
+
 	// ErrGenerator is matched when the generator returned fewer ids than wanted. The
 	// error matches the generator's own error too.
 	ErrGenerator = errors.New("uidgorm: no id")
@@ -107,10 +111,14 @@ func New(gen Generator, config Config) *Plugin {
 // Name returns "uidgorm", the plugin's name for GORM.
 func (*Plugin) Name() string { return "uidgorm" }
 
-// Initialize registers the callbacks. db.Use calls it once for each handle.
+// Initialize registers the callbacks. On SQLite, it wraps the handle's Dialector. db.Use calls
+// it once for each handle.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.faults != nil || p.gen == nil {
 		return cmp.Or(p.faults, errZero)
+	}
+	if db.Name() == "sqlite" {
+		db.Dialector = sqliteDialector{db.Dialector, p}
 	}
 	create := db.Callback().Create()
 	return errors.Join(
@@ -120,7 +128,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		// After hooks, which may have taken a key away.
 		create.Before("gorm:create").Register("uidgorm:refill", p.refill),
 		// Ahead of what refers to the row: has one, has many and many to many.
-		create.After("gorm:create").Before("gorm:save_after_associations").Register("uidgorm:clear", p.clearUnused),
+		create.After("gorm:create").Before("gorm:save_after_associations").Register("uidgorm:settle", p.settle),
 	)
 }
 
@@ -145,7 +153,7 @@ func (p *Plugin) fill(db *gorm.DB) {
 	}
 	k, err := p.find(db.Statement.Schema)
 	if err == nil && k != nil {
-		err = p.deal(db.Statement, k)
+		err = p.deal(db.Statement, k, begin(db.Statement, k))
 	}
 	if err != nil {
 		_ = db.AddError(err)
@@ -154,14 +162,14 @@ func (p *Plugin) fill(db *gorm.DB) {
 
 func (p *Plugin) refill(db *gorm.DB) {
 	p.fill(db)
-	if db.Error == nil {
-		addReturning(db.Statement)
+	if c := begun(db.Statement); c != nil && db.Error == nil {
+		c.prepare(db.Statement)
 	}
 }
 
 // deal takes all keys of a statement with one call of the generator. If deal returns an
 // error, no row has changed.
-func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
+func (p *Plugin) deal(stmt *gorm.Statement, k *key, c *creation) error {
 	if err := k.include(stmt); err != nil {
 		return err
 	}
@@ -182,10 +190,10 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 			return fmt.Errorf("%w for %s: got %d, want it above 0", ErrGenerator, k, id)
 		}
 	}
-	for i, s := range slots {
-		s.put(stmt.Context, ids[i])
+	for i := range slots {
+		slots[i].put(stmt.Context, ids[i])
 	}
-	remember(stmt, slots)
+	c.slots = append(c.slots, slots...)
 	return nil
 }
 

@@ -57,6 +57,9 @@ func TestModelsRefused(t *testing.T) {
 				ID uid.ID `gorm:"uid:maybe"`
 			}{}: ".ID has the tag uid:maybe, want uid or uid:false",
 			&struct {
+				ID int64 `gorm:"autoIncrement:false;uuid"`
+			}{}: ".ID has the tag uuid, want uid",
+			&struct {
 				ID uid.ID `gorm:"->"`
 			}{}: ".ID is never written",
 		}

@@ -18,6 +18,7 @@ import (
 type (
 	Parcel struct {
 		ID    uidgorm.Reversed
+		Code  *string `gorm:"size:8;unique"`
 		Lines []ParcelLine
 	}
 	ParcelLine struct {
@@ -77,6 +78,10 @@ func TestReversed(t *testing.T) {
 		if !slices.Equal(paged, ids) || between == 8 {
 			t.Errorf("pages have %d, want each of %d once; %d lie between the first and the last", paged, ids, between)
 		}
+		coded, again := Parcel{Code: new("a")}, Parcel{Code: new("a"), Lines: make([]ParcelLine, 1)}
+		must(t, s.db.Create(&coded).Error)
+		must(t, s.db.Clauses(none).Create(&again).Error)
+		wantIDs(t, "the parcel of a line, where another parcel was kept", []uid.ID{again.Lines[0].ParcelID.ID}, []uid.ID{coded.ID.ID})
 		text, err := json.Marshal(parcels[3].ID)
 		if want := `"` + parcels[3].ID.String() + `"`; string(text) != want || err != nil {
 			t.Errorf("JSON is %s, %v, want %s", text, err, want)

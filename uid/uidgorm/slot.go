@@ -19,13 +19,14 @@ type slot struct {
 	name string // in m
 	old  any    // in m
 	held bool   // whether m had the name
+	at   int    // among the rows of the statement
+	id   uid.ID // that the slot has, unless GORM has replaced it
 }
 
 func (s *slot) put(ctx context.Context, id uid.ID) {
+	s.id = id
 	if s.m != nil {
-		v := reflect.New(s.key.field.IndirectFieldType).Elem()
-		set(v, id)
-		s.m[s.name] = v.Interface()
+		s.m[s.name] = s.key.value(id)
 		return
 	}
 	set(s.key.field.ReflectValueOf(ctx, s.row), id)
@@ -39,6 +40,28 @@ func (s *slot) undo(ctx context.Context) {
 		s.m[s.name] = s.old
 	default:
 		delete(s.m, s.name)
+	}
+}
+
+// replaced reports whether GORM has put another key into the row.
+func (s *slot) replaced(ctx context.Context) bool {
+	return s.m == nil && get(s.key.field.ReflectValueOf(ctx, s.row)) != s.id
+}
+
+// get reads an id from where set writes it.
+func get(v reflect.Value) uid.ID {
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	switch {
+	case v.Kind() == reflect.Pointer:
+		return 0
+	case v.Kind() == reflect.Struct:
+		return uid.ID(v.Field(0).Int())
+	case v.CanInt():
+		return uid.ID(v.Int())
+	default:
+		return uid.ID(v.Uint())
 	}
 }
 
@@ -72,17 +95,17 @@ func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 	}
 	rows := stmt.ReflectValue
 	if kind := rows.Kind(); kind != reflect.Slice && kind != reflect.Array {
-		return k.inStruct(stmt.Context, nil, rows)
+		return k.inStruct(stmt.Context, nil, rows, 0)
 	}
 	for i := range rows.Len() {
-		if slots, err = k.inStruct(stmt.Context, slots, rows.Index(i)); err != nil {
+		if slots, err = k.inStruct(stmt.Context, slots, rows.Index(i), i); err != nil {
 			return nil, fmt.Errorf("%w (row %d)", err, i)
 		}
 	}
 	return slots, nil
 }
 
-func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]slot, error) {
+func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value, at int) ([]slot, error) {
 	if row.Kind() == reflect.Pointer && row.IsNil() {
 		return slots, nil // which GORM refuses
 	}
@@ -98,7 +121,7 @@ func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]
 	if !row.CanAddr() {
 		return nil, fmt.Errorf("%w: %s: the struct is a copy, want a pointer to the %s", ErrValue, k, row.Type())
 	}
-	return append(slots, slot{key: k, row: row}), nil
+	return append(slots, slot{key: k, row: row, at: at}), nil
 }
 
 func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
@@ -107,7 +130,7 @@ func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
 		if row == nil {
 			return nil, fmt.Errorf("%w: %s: the map is nil, want a map that can be written", ErrValue, k)
 		}
-		s := slot{key: k, m: row, name: k.field.DBName}
+		s := slot{key: k, m: row, name: k.field.DBName, at: i}
 		for name, value := range row {
 			if k.schema.LookUpField(name) != k.field {
 				continue
