@@ -84,16 +84,12 @@ func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, 
 		Covering int64  `gorm:"column:covering"` // counts of other ranges that have the number
 		Port     string `gorm:"column:port"`     // of the count
 	}
-	from, to := w.Within.From, w.Within.To
-	if !w.Fresh {
-		from, to = w.Number, w.Number
-	}
 	row := counter(w.Within.From)
 	err = s.ask(ctx, &is, s.query(`SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
 		(SELECT port FROM {table} WHERE worker_id = ?) AS port
 		FROM (SELECT worker_id AS number FROM {table} WHERE worker_id BETWEEN ? AND ? AND token = ? ORDER BY worker_id DESC LIMIT 1) made
 		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`),
-		row, from, to, w.Token, row)
+		row, wants(w).From, wants(w).To, w.Token, row)
 	switch {
 	case err != nil:
 		return 0, false, err
@@ -120,21 +116,15 @@ const maxInstant = 1 << 60
 // above says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
 // reached the numbers, or if nothing within the bounds is new. Where the number has a row, it only counts.
 func (s *Store) count(ctx context.Context, w lease.Write) (wrote int64, err error) {
-	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", "own.reserved_until"
+	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", strconv.FormatInt(w.Number, 10)
 	if w.Fresh {
 		// Of other ranges, those that begin at or before w.Within.To. The condition names gate, so that the row
 		// is locked before this is read.
 		number = s.dialect().greatest + "(own.reserved_until, COALESCE((SELECT MAX(reserved_until) FROM {table} other " +
 			"WHERE other.worker_id BETWEEN " + strconv.FormatInt(counter(w.Within.To), 10) + " AND gate.worker_id), 0))"
-	} else {
-		number = strconv.FormatInt(w.Number, 10)
 	}
 	if row < -1 || !w.Fresh {
-		least := w.Within.From
-		if !w.Fresh {
-			least = w.Number
-		}
-		admits = "(" + admits + " OR gate.reserved_until <= " + strconv.FormatInt(least, 10) + ")"
+		admits = "(" + admits + " OR gate.reserved_until <= " + strconv.FormatInt(wants(w).From, 10) + ")"
 	}
 	numbers := strings.NewReplacer("{row}", strconv.FormatInt(row, 10), "{admits}", admits, "{number}", number, "{to}", strconv.FormatInt(w.Within.To, 10),
 		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(int(w.Node.Type)), "{lock}", s.dialect().lock,
@@ -166,21 +156,17 @@ func (s *Store) uncounted(ctx context.Context, w lease.Write) (number int64, don
 	if err != nil {
 		return 0, false, err
 	}
-	wants := w.Within
-	if !w.Fresh {
-		wants = lease.Bounds{From: w.Number, To: w.Number}
-	}
 	switch {
 	case is.Rows < 1 || is.Rows < 2 && row != -1:
 		return 0, false, s.makeCounts(ctx, w.Within)
-	case registry != nil && (wants.From > 0 || !w.Fresh):
-		if err := s.clear(registry, is.Keys-1, wants); err != nil {
+	case registry != nil && (w.Within.From > 0 || !w.Fresh):
+		if err := s.clear(registry, is.Keys-1, wants(w)); err != nil {
 			return 0, false, err
 		}
 	case registry == nil && w.Fresh && is.Next > w.Within.To:
 		return is.Next, false, nil
 	}
-	if registry != nil && w.Fresh && wants.From > 0 && is.Next > w.Within.To {
+	if registry != nil && w.Fresh && w.Within.From > 0 && is.Next > w.Within.To {
 		return is.Next, false, nil
 	}
 	return 0, false, errAgain
@@ -279,11 +265,15 @@ func (s *Store) reachable(ctx context.Context, w lease.Write) error {
 	if err != nil {
 		return err
 	}
-	wants := w.Within
-	if !w.Fresh {
-		wants = lease.Bounds{From: w.Number, To: w.Number}
+	return s.clear(registry, greatest, wants(w))
+}
+
+// wants is the numbers that an Insert may take.
+func wants(w lease.Write) lease.Bounds {
+	if w.Fresh {
+		return w.Within
 	}
-	return s.clear(registry, greatest, wants)
+	return lease.Bounds{From: w.Number, To: w.Number}
 }
 
 // insertRow inserts one row.

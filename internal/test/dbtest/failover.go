@@ -76,8 +76,9 @@ func (f *Failover) Demote(t *testing.T, tables ...string) {
 		return slices.ContainsFunc(tables, func(table string) bool {
 			db, err := Open(f.url(f.primary.Address))
 			need.Must(t, err)
-			defer Close(db)
-			return db.Exec("DELETE FROM "+table+" WHERE 1 = 0").Error != nil
+			refused := db.Exec("DELETE FROM "+table+" WHERE 1 = 0").Error != nil
+			need.Must(t, Close(db))
+			return refused
 		})
 	})
 	for _, table := range tables {

@@ -155,7 +155,7 @@ func TestUnimplemented(t *testing.T) {
 		answer, err := server.Client().Post(server.URL+"/nosuch.Service/Get", kind, strings.NewReader("\x00\x00\x00\x00\x00"))
 		need.Must(t, err)
 		answer.Body.Close()
-		if h := answer.Header; answer.StatusCode != 200 || h.Get("Grpc-Status") != "12" || h.Get("Content-Type") != kind || len(answer.Trailer) > 0 {
+		if h := answer.Header; answer.StatusCode != http.StatusOK || h.Get("Grpc-Status") != "12" || h.Get("Content-Type") != kind || len(answer.Trailer) > 0 {
 			t.Errorf("%s gets %d, %v", kind, answer.StatusCode, h)
 		}
 	}
