@@ -55,7 +55,10 @@ type option any
 
 func logTo(l *slog.Logger) option { return lease.Config{Logger: l} }
 
-var quiet = logTo(slog.New(slog.DiscardHandler))
+var (
+	silent = slog.New(slog.DiscardHandler)
+	quiet  = logTo(silent)
+)
 
 func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
 	for _, opt := range opts {

@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -154,9 +153,6 @@ func (p pair) admit(ctx context.Context, key int64) (bool, error) {
 // takeOver makes the key the authority for new numbers, above all that were counted, assigned, or
 // given in a range.
 func (p pair) takeOver(ctx context.Context) error {
-	if err := sqldb.Uncommitted(ctx, p.leases.db); err != nil {
-		return fmt.Errorf("%w: %w", ErrDB, err)
-	}
 	marked, err := p.leases.exec(ctx, "UPDATE {table} SET heartbeat_at = reserved_until, host = ? WHERE worker_id = -1 AND host <> ?", byKey, byKey)
 	if err != nil {
 		return err
@@ -192,26 +188,16 @@ func (p pair) raise(ctx context.Context, above int64) error {
 		}
 		return nodes.denied(err, "INSERT")
 	}
-	// A sequence has no such statement. Without the lock, a key that another process draws meanwhile
-	// would be lowered.
-	err := nodes.primary(ctx, func(tx *gorm.DB) error {
-		if err := tx.Exec("SET LOCAL idle_in_transaction_session_timeout = 10000").Error; err != nil {
-			return err
-		}
-		if err := tx.Exec("LOCK TABLE " + nodes.quoted() + " IN SHARE ROW EXCLUSIVE MODE").Error; err != nil {
-			return err
-		}
-		var sequence sql.NullString
-		if err := tx.Raw("SELECT pg_get_serial_sequence(?, 'id')", nodes.quoted()).Scan(&sequence).Error; err != nil {
-			return err
-		}
-		if !sequence.Valid {
-			return fmt.Errorf("%w: the id of %s has no sequence of its own; set the one that it uses to %d", ErrKey, nodes.name, above)
-		}
-		var set []int64
-		return tx.Raw("SELECT setval(s, ?) FROM (SELECT CAST(CAST(? AS TEXT) AS regclass) AS s) named WHERE COALESCE(pg_sequence_last_value(s), 0) < ?",
-			above-1, sequence.String, above-1).Scan(&set).Error
-	})
+	var sequence sql.NullString
+	err := nodes.ask(ctx, &sequence, "SELECT pg_get_serial_sequence(?, 'id')", nodes.quoted())
+	if err == nil && !sequence.Valid {
+		return fmt.Errorf("%w: the id of %s has no sequence of its own; set the one that it uses to %d", ErrKey, nodes.name, above)
+	}
+	if err == nil { // one statement, whose lock keeps keys that other processes draw meanwhile from being lowered
+		name := "'" + strings.ReplaceAll(sequence.String, "'", "''") + "'"
+		_, err = nodes.exec(ctx, fmt.Sprintf("DO $raise$ BEGIN LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE; "+
+			"PERFORM setval(%s, %d) WHERE COALESCE(pg_sequence_last_value(%[1]s), 0) < %[2]d; END $raise$", name, above-1))
+	}
 	return nodes.denied(err, "INSERT, UPDATE ON TABLE and USAGE, UPDATE ON ITS SEQUENCE; the first start of a Registry beside Leasers needs it:")
 }
 

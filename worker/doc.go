@@ -46,7 +46,8 @@
 // A Registry of another language, or of an earlier version, takes keys and asks no Leaser. Plain Leasers
 // are safe beside it once one of them, or a Registry of this package, has started after
 // WORKER_NODE was made: start one before the other language's first process. Do not combine such a Registry with
-// ranges and Assigners: its keys reach their numbers.
+// ranges and Assigners: its keys reach their numbers. Leasers of an earlier version share the tables too, but start
+// the first Registry while none of them is starting: one that has looked for WORKER_NODE before it was made counts on.
 //
 // The database user needs what [Store.Grants] and [Registry.Grants] return:
 //

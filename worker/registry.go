@@ -116,6 +116,9 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 			return 0, err
 		}
 	}
+	if err := sqldb.Uncommitted(ctx, r.db); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrDB, err)
+	}
 	switch err := request.CheckLayout(ctx, r.remember); {
 	case errors.Is(err, errForgets):
 		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
@@ -165,30 +168,22 @@ func (r *Registry) draw(ctx context.Context, node lease.Node, max int64) (number
 	return number, created, err
 }
 
-// insert commits a row and returns its key, unless that cannot be a number.
+// insert commits a row, by one statement, and returns its key. It deletes a row whose key cannot be a
+// number, if the user may.
 func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int64, error) {
 	row := newEntry(0, node)
-	write := r.alone // in SQLite, a process that stops inside a transaction locks the file
-	if r.db.Name() != "sqlite" {
-		write = func(ctx context.Context, f func(*gorm.DB) error) error { return r.primary(ctx, f) }
+	err := r.alone(ctx, func(tx *gorm.DB) error { return r.create(tx, &row) })
+	switch {
+	case err != nil:
+		return 0, err
+	case row.ID <= 0:
+		err = fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
+	case row.ID > max:
+		err = &lease.ExhaustedError{Next: row.ID, Max: max, Store: r.name}
 	}
-	err := write(ctx, func(tx *gorm.DB) (err error) {
-		if err = r.create(tx, &row); err != nil {
-			return err
-		}
-		defer func() {
-			if err != nil {
-				_ = tx.Exec("DELETE FROM "+r.quoted()+" WHERE id = ?", row.ID) // where nothing is rolled back
-			}
-		}()
-		switch {
-		case row.ID <= 0:
-			return fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
-		case row.ID > max:
-			return &lease.ExhaustedError{Next: row.ID, Max: max, Store: r.name}
-		}
-		return nil
-	})
+	if err != nil {
+		_, _ = r.exec(ctx, "DELETE FROM {table} WHERE id = ?", row.ID)
+	}
 	return row.ID, err
 }
 
@@ -217,17 +212,15 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 func (r *Registry) remember(ctx context.Context, old, layout string) (string, error) {
 	return r.swapBoth(ctx, old, layout, func(text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})
-		err := r.primary(ctx, func(tx *gorm.DB) error {
-			err := r.create(tx, &row)
-			if err != nil { // MySQL may have written another key
-				return err
-			}
+		err := r.alone(ctx, func(tx *gorm.DB) error { return r.create(tx, &row) })
+		if err == nil {
 			var rows int64
-			if err = tx.Raw("SELECT COUNT(*) FROM "+r.quoted()+" WHERE id = ?", nodeLayout).Scan(&rows).Error; err == nil && rows == 0 {
+			err = r.ask(ctx, &rows, "SELECT COUNT(*) FROM "+r.quoted()+" WHERE id = ?", nodeLayout)
+			if err == nil && rows == 0 { // MySQL may have written another key
+				_, _ = r.exec(ctx, "DELETE FROM {table} WHERE host_name = ? AND port = ?", text.Host, text.Port)
 				err = fmt.Errorf("%w: %w: want an ID that can be %d", errForgets, ErrKey, nodeLayout)
 			}
-			return err
-		})
+		}
 		if r.dialect().Unfit(err) {
 			err = fmt.Errorf("%w: %w", errForgets, err)
 		}

@@ -197,3 +197,14 @@ func TestIgnoredByServer(t *testing.T) {
 		wantNumbers(t, s)
 	})
 }
+
+// A session in which a statement does not commit by itself is refused.
+func TestAutocommitOff(t *testing.T) {
+	on(t, []string{"mysql"}, tables, func(t *testing.T, s *store) {
+		_, err := take(t, t.Context(), s.on(s.Open(t, s.With("autocommit=0"))), max22)
+		if !errors.Is(err, worker.ErrDB) {
+			t.Fatalf("%v, want ErrDB", err)
+		}
+		wantAll(t, err, "autocommit is off")
+	})
+}

@@ -55,15 +55,15 @@ type recognizer func(error) bool
 var kinds = map[string]Kind{
 	"mysql": {
 		Seconds: "UNIX_TIMESTAMP(%s)",
-		missing: words("Error 1146 "),
+		missing: numbers(1146),
 		// Deadlock, lock wait, changed since read; too many connections, of the server and of the user; a statement that
 		// was interrupted, or took longer than max_execution_time or max_statement_time.
-		transient: words("Error 1213 ", "Error 1205 ", "Error 1020 ", "Error 1040 ", "Error 1203 ", "Error 1226 ", "Error 1317 ", "Error 3024 ", "Error 1969 "),
-		duplicate: words("Error 1062 "),
-		denied:    words("Error 1142 ", "Error 1143 ", "Error 1044 "),
-		unfit:     words("Error 1264 ", "Error 4025 ", "Error 3819 "), // out of range, check constraint
-		charset:   words("Error 1267 ", "Error 3988 "),                // MySQL 8's too: conversion from utf8mb4
-		readOnly:  words("Error 1290 ", "Error 1792 ", "Error 1836 "), // the server, the transaction, InnoDB
+		transient: numbers(1213, 1205, 1020, 1040, 1203, 1226, 1317, 3024, 1969),
+		duplicate: numbers(1062),
+		denied:    numbers(1142, 1143, 1044),
+		unfit:     numbers(1264, 4025, 3819), // out of range, check constraint
+		charset:   numbers(1267, 3988),       // MySQL 8's too: conversion from utf8mb4
+		readOnly:  numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
 		end:       []string{"KILL CONNECTION_ID()"},
 	},
 	"postgres": {
@@ -129,6 +129,16 @@ func sqlState(codes ...string) recognizer {
 		var state interface{ SQLState() string }
 		return errors.As(err, &state) && slices.Contains(codes, state.SQLState())
 	}
+}
+
+// numbers recognizes errors of MySQL's driver. Some have no SQL state after the number, such as those of
+// a connection that the server refuses.
+func numbers(of ...int) recognizer {
+	var parts []string
+	for _, n := range of {
+		parts = append(parts, fmt.Sprintf("Error %d ", n), fmt.Sprintf("Error %d:", n))
+	}
+	return words(parts...)
 }
 
 func words(parts ...string) recognizer {

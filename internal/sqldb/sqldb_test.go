@@ -28,6 +28,7 @@ func TestErrorsOfKinds(t *testing.T) {
 		{"mysql", mysql("1020"), true, false, false},
 		{"mysql", mysql("1062"), false, true, false},
 		{"mysql", mysql("1045"), false, false, false},
+		{"mysql", errors.New("Error 1040: Too many connections"), true, false, false}, // before the connection knows of SQL states
 		{"mysql", mysql("1290"), false, false, true},
 		{"mysql", mysql("1792"), false, false, true},
 		{"mysql", mysql("1836"), false, false, true},

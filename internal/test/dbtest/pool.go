@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -119,12 +120,27 @@ func (p *Pool) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	return result, tx.Commit()
 }
 
-// QueryContext implements gorm.ConnPool.
+// QueryContext implements gorm.ConnPool, for a statement that commits by itself.
 func (p *Pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := (&Tx{faults: p.faults.Load()}).before(ctx, query); err != nil {
+	tx := &Tx{faults: p.faults.Load()}
+	if err := tx.before(ctx, query); err != nil {
 		return nil, err
 	}
-	return p.DB.QueryContext(ctx, query, args...)
+	if tx.faults.Commit == nil || !tx.Wrote("INSERT") {
+		return p.DB.QueryContext(ctx, query, args...)
+	}
+	var err error
+	if tx.Tx, err = p.DB.BeginTx(ctx, nil); err != nil {
+		return nil, err
+	}
+	var id int64
+	if err := tx.Tx.QueryRowContext(ctx, query, args...).Scan(&id); err != nil { // RETURNING id
+		return nil, errors.Join(err, tx.Tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, err
+	}
+	return p.DB.QueryContext(ctx, fmt.Sprintf("SELECT %d AS id", id))
 }
 
 // Tx is a transaction of a Pool.

@@ -170,10 +170,12 @@ func (b *backend) with(ctx context.Context, f func(a *access) error) error {
 	return retry(func() error { return f(a) })
 }
 
-// prepare makes the tables and the counter that processes need.
-func (b *backend) prepare(ctx context.Context) error {
-	return b.with(ctx, func(a *access) error {
-		err := a.leases.Prepare(ctx, silent)
+// prepare makes the counter that processes need, and unless empty the tables of numbers.
+func (b *backend) prepare(ctx context.Context, empty bool) error {
+	return b.with(ctx, func(a *access) (err error) {
+		if !empty {
+			err = a.leases.Prepare(ctx, silent)
+		}
 		if err == nil && a.counters != nil {
 			err = a.counters.Create(ctx, tag, 1, firstStep)
 		}

@@ -146,21 +146,34 @@ func kill(n *nemesis) {
 // has a number, or while it draws ids.
 func herd(n *nemesis) {
 	for i := range 50 {
-		after := n.between(0, 2500*time.Millisecond)
-		n.going.Go(func() {
-			s := &seat{index: i % stamps}
-			if n.launch(s); s.now == nil {
-				return
-			}
-			_ = sleep(n.ctx, after)
-			if s.now.opened.Load() {
-				n.note("starts in a herd that had a number", 1)
-			}
-			s.now.kill()
-			n.note("starts in a herd", 1)
-		})
+		n.member(i%stamps, 0, n.between(0, 2500*time.Millisecond), "starts in a herd")
 	}
 	n.going.Wait()
+}
+
+// joined is a herd, into which a process of each of the other seats starts.
+func joined(n *nemesis) {
+	for i := stamps; i < seats; i++ {
+		n.member(i, n.between(50*time.Millisecond, 800*time.Millisecond), 2500*time.Millisecond, "starts into a herd")
+	}
+	herd(n)
+}
+
+// member starts a process after a time, and kills it after another.
+func (n *nemesis) member(index int, begin, end time.Duration, event string) {
+	n.going.Go(func() {
+		_ = sleep(n.ctx, begin)
+		s := &seat{index: index}
+		if n.launch(s); s.now == nil {
+			return
+		}
+		_ = sleep(n.ctx, end)
+		if s.now.opened.Load() {
+			n.note(event+" that had a number", 1)
+		}
+		s.now.kill()
+		n.note(event, 1)
+	})
 }
 
 // pause stops a process for longer than its number's expiry.

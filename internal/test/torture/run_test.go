@@ -36,6 +36,7 @@ type plan struct {
 	seeded string      // a fault
 	only   kind        // of all generators; empty is every kind
 	order  func(o *order, seat int)
+	empty  bool // the run begins without processes, and without tables of numbers
 
 	scripted bool // the deck is dealt once, in order
 }
@@ -69,7 +70,7 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) result {
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	must(t, b.prepare(ctx))
+	must(t, b.prepare(ctx, p.empty))
 	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, events: map[string]int{}, copied: 1}
 	t.Cleanup(r.sweep)
 	for i := range seats {
@@ -79,7 +80,9 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) result {
 		r.seats = append(r.seats, &seat{index: i})
 	}
 	for _, s := range r.seats {
-		r.launch(s)
+		if !p.empty {
+			r.launch(s)
+		}
 	}
 	n := &nemesis{run: r}
 	n.rage()

@@ -36,6 +36,9 @@ var styles = []struct {
 			},
 		},
 	},
+	{name: "first Registries of MariaDB", open: startMariaDB, fault: startMariaDB, plan: firstRegistries},
+	{name: "first Registries of PostgreSQL", open: startPostgres, fault: startPostgres, plan: firstRegistries},
+	{name: "first Registries of SQLite", open: openSQLite, fault: openSQLite, plan: firstRegistries},
 	{
 		name: "leaf", open: startZooKeeper, fault: startZooKeeper,
 		plan: plan{
@@ -46,6 +49,19 @@ var styles = []struct {
 				o.Leaser, o.Port = leaserLeaf, 1+seat%(stamps/2)
 			},
 		},
+	},
+}
+
+// firstRegistries is a herd of Leasers on an empty database, into which its first Registries start.
+var firstRegistries = plan{
+	empty: true, only: kindCached, seeded: faultBeside, rate: 1000, layout: bits.Default(),
+	wants: []string{"starts in a herd that had a number", "starts into a herd that had a number"},
+	deck:  []card{joined},
+	order: func(o *order, seat int) {
+		o.Leaser = leaserBeside
+		if seat >= stamps {
+			o.Leaser = leaserRegistry
+		}
 	},
 }
 

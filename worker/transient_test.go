@@ -1,0 +1,142 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// transients returns the driver's errors of requests that succeed if they are made again.
+func (s *store) transients(t *testing.T) (errs []error) {
+	t.Helper()
+	switch s.Kind {
+	case "mysql":
+		for _, number := range []uint16{1213, 1205, 1020, 1040, 1203, 1226, 1317, 3024, 1969} {
+			errs = append(errs, &mysqldriver.MySQLError{Number: number, SQLState: [5]byte([]byte("HY000")), Message: "made to fail"})
+		}
+	case "postgres":
+		for _, code := range []string{"40001", "40P01", "55P03", "57014", "53300", "57P03"} {
+			errs = append(errs, &pgconn.PgError{Code: code})
+		}
+	case "sqlite":
+		tx := s.DB.Begin()
+		defer tx.Rollback()
+		need.Must(t, tx.Exec("CREATE TABLE busy (id INT)").Error)
+		errs = []error{s.Waiting(t, time.Millisecond).DB.Exec("CREATE TABLE busy (id INT)").Error}
+	}
+	return errs
+}
+
+// failAt makes a statement or a commit fail, the at-th from now on. It returns how many there were.
+func failAt(pool *dbtest.Pool, at int, commit bool, err error) (sent *int) {
+	sent = new(int)
+	fails := func() bool { *sent++; return *sent == at }
+	faults := dbtest.Faults{Statement: func(context.Context, string) error {
+		if fails() {
+			return err
+		}
+		return nil
+	}}
+	if commit {
+		faults = dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
+			if fails() {
+				return errors.Join(tx.Tx.Rollback(), err)
+			}
+			return tx.Tx.Commit()
+		}}
+	}
+	pool.Set(faults)
+	return sent
+}
+
+// A transient error at any statement or commit ends no start and no release. It lets no start pass that has to be
+// refused, and hides no warning.
+func TestTransientErrorAtStart(t *testing.T) {
+	for name, start := range map[string]struct {
+		before, kind string // the start before, and the one that meets an error
+		layout       bits.Layout
+		want         error
+	}{
+		"Registry":                 {kind: "Registry"},
+		"Leaser":                   {kind: "Leaser"},
+		"range":                    {kind: "range"},
+		"Assigner":                 {kind: "Assigner"},
+		"Registry beside a Leaser": {before: "Leaser", kind: "Registry"},
+		"Leaser beside a Registry": {before: "Registry", kind: "Leaser"},
+		"Registry, other layout":   {before: "Leaser", kind: "Registry", layout: bits.LongLived(), want: lease.ErrLayout},
+		"Leaser, other layout":     {before: "Registry", kind: "Leaser", layout: bits.LongLived(), want: lease.ErrLayout},
+		"Registry's number":        {before: "Registry", kind: "Assigner", want: worker.ErrMixed},
+		"table without a key":      {before: "keyless", kind: "Leaser", want: worker.ErrKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachPair(t, func(t *testing.T, p pair) {
+				errs, unflushed := p.nodes.transients(t), *p.nodes.Store
+				if p.nodes.Kind == "postgres" {
+					unflushed.DB = p.nodes.Open(t, p.nodes.With("synchronous_commit=off"))
+				}
+				db, pool := unflushed.Pooled(t)
+				for _, commit := range []bool{false, true} {
+					for at, sent := 1, new(1); *sent >= at; at++ {
+						p := pair{&store{p.nodes.Another(t), registry}, &store{p.leases.Another(t), leaser}}
+						given := -1
+						switch start.before {
+						case "":
+						case "keyless":
+							p.leases.createLike(t, "BIGINT NOT NULL")
+						default:
+							gen, err := uid.NewCached(t.Context(), p.kind(start.before, p.nodes.DB), uid.CachedConfig{Logger: silent})
+							need.Must(t, err)
+							t.Cleanup(func() { gen.Close() })
+							given = int(gen.Worker())
+						}
+						out, failed := new(logged.Text), errs[at%len(errs)]
+						sent = failAt(pool, at, commit, failed)
+						gen, err := uid.NewCached(t.Context(), p.kind(start.kind, db, logTo(out.Logger())), uid.CachedConfig{Layout: start.layout, Logger: silent})
+						if !errors.Is(err, start.want) {
+							t.Errorf("%v at %d: %v, want %v", failed, at, err, start.want)
+						}
+						if err != nil {
+							continue
+						}
+						if int(gen.Worker()) == given {
+							t.Errorf("%v at %d: number %d is given twice", failed, at, given)
+						}
+						if p.nodes.Kind == "postgres" && out.Count("setting=synchronous_commit") == 0 {
+							t.Errorf("%v at %d: no warning that commits are not flushed", failed, at)
+						}
+						if err := gen.Close(); err != nil {
+							t.Errorf("%v at %d: Close: %v", failed, at, err)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// A transient error at any statement or commit of a renewal takes no number from its holder.
+func TestTransientErrorAtRenewal(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		errs := s.transients(t)
+		db, pool := s.Pooled(t)
+		h := holding.Take(t, s.leaser(db, quickly, quiet), max22)
+		for i := range 4 * len(errs) {
+			failAt(pool, 1+i/2%2, i%2 == 1, errs[i/4])
+			h.Renew(t)
+		}
+		h.Kept(t)
+	})
+}
