@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestReadNext: README.md leads to every page.
+// TestReadNext: README.md leads to every page, but those of subcommands, which the pages of the commands link.
 func TestReadNext(t *testing.T) {
 	readme := read(t, "README.md")
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -86,6 +86,9 @@ func TestReadNext(t *testing.T) {
 			return err
 		}
 		page, err := filepath.Rel(top, path)
+		if strings.HasPrefix(page, "docs/reference/") && strings.Contains(page, "_") {
+			return err
+		}
 		if folder := filepath.Dir(page); !strings.Contains(readme, "("+page+")") && (d.Name() != "README.md" || !strings.Contains(readme, "("+folder+")")) {
 			t.Errorf("README.md has no link to %s", page)
 		}
