@@ -28,11 +28,11 @@ var (
 
 // BackfillConfig configures a [Backfill]. Zero fields are defaults.
 type BackfillConfig struct {
-	// Layout, Succeeds, Now and Logger are those of [CachedConfig]. Use the layout of the
+	// Layout, PreviousLayout, Now and Logger are those of [CachedConfig]. Use the layout of the
 	// live generators.
-	Layout, Succeeds bits.Layout
-	Now              func() time.Time
-	Logger           *slog.Logger
+	Layout, PreviousLayout bits.Layout
+	Now                    func() time.Time
+	Logger                 *slog.Logger
 
 	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
 	// When there are more, Backfill forgets the earliest tick, and then refuses that
@@ -45,7 +45,7 @@ type BackfillConfig struct {
 func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 
 func (c *BackfillConfig) prepare() *invalid.List {
-	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
+	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
 	c.MaxTicks = cmp.Or(c.MaxTicks, 1<<20)
 	invalid.Positive(faults, "MaxTicks", c.MaxTicks)
 	return faults
@@ -77,11 +77,11 @@ type Backfill struct {
 // lease.Leaser of any store, without an Assigner, or a worker.Registry; with any other, the
 // error matches [ErrUsedNumber]. ctx bounds the start only. Other errors are as for
 // [NewDefault].
-func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
+func NewBackfill(ctx context.Context, leaser WorkerSource, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
 	b.holder.unused = true
-	if err := b.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := b.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	b.began = b.holder.bits.Tick(b.holder.now())

@@ -36,11 +36,11 @@ const CloseTimeout = deal.CloseTimeout
 // Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come from
 // the leaser. [ErrBorrowLimit] means that an earlier holder of the number reserved
 // time beyond CachedConfig.MaxBorrow, [ErrReservation] that no time can be reserved.
-func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached, error) {
+func NewCached(ctx context.Context, leaser WorkerSource, config CachedConfig) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
 	g.holder.regranted = g.regranted
-	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	borrow := g.holder.bits.MaxTick()

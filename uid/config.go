@@ -44,11 +44,11 @@ type CachedConfig struct {
 	// for rows from before its Epoch.
 	Layout bits.Layout
 
-	// Succeeds is an earlier layout of the store that gives worker numbers; zero is
+	// PreviousLayout is an earlier layout of the store that gives worker numbers; zero is
 	// none. A store remembers the layout of its ids, and a start with another Layout
-	// fails, unless Succeeds names the layout that the store remembers. Set it only
+	// fails, unless PreviousLayout names the layout that the store remembers. Set it only
 	// if [bits.NewSuccession] shows that ids of the two cannot be equal.
-	Succeeds bits.Layout
+	PreviousLayout bits.Layout
 
 	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks. From 1 to 20. The
 	// ring must be able to fill: it holds at most the present tick, the ticks of MaxBorrow and
@@ -98,9 +98,9 @@ type CachedConfig struct {
 
 // DefaultConfig configures a [Default] generator. Zero fields are defaults.
 type DefaultConfig struct {
-	// Layout, Succeeds and Logger are those of [CachedConfig].
-	Layout, Succeeds bits.Layout
-	Logger           *slog.Logger
+	// Layout, PreviousLayout and Logger are those of [CachedConfig].
+	Layout, PreviousLayout bits.Layout
+	Logger                 *slog.Logger
 
 	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
 	// Default waits; beyond, it fails with [ErrClockBackward]. Zero is 5
@@ -123,7 +123,7 @@ func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *i
 	}
 	faults.Wrap("Layout", layout.Validate())
 	if succeeds != (bits.Layout{}) {
-		faults.Wrap("Succeeds", succeeds.Validate())
+		faults.Wrap("PreviousLayout", succeeds.Validate())
 	}
 	return faults
 }
@@ -138,7 +138,7 @@ func (c *DefaultConfig) prepare() *invalid.List {
 	case c.MaxBackward < 0:
 		c.MaxBackward = math.MaxInt64
 	}
-	return prepare(&c.Layout, c.Succeeds, &c.Logger)
+	return prepare(&c.Layout, c.PreviousLayout, &c.Logger)
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
@@ -148,7 +148,7 @@ func (c CachedConfig) Validate() error {
 }
 
 func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
-	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
+	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
 	c.PaddingFactor = cmp.Or(c.PaddingFactor, DefaultPaddingFactor)
 	c.MaxBorrow = cmp.Or(c.MaxBorrow, DefaultMaxBorrow)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)

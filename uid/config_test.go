@@ -53,7 +53,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		{uid.SlotsConfig{Layout: wide, Slots: -1}, []string{"Layout: bits: invalid layout", "Slots is -1, want a power of two from 1 to 65536"}},
 		{uid.SlotsConfig{Slots: 3}, []string{"Slots is 3"}},
 		{uid.SlotsConfig{Slots: 1 << 17}, []string{"Slots is 131072"}},
-		{uid.BackfillConfig{Succeeds: wide, MaxTicks: -1}, []string{"Succeeds: bits: invalid layout", "MaxTicks is -1, want more than 0"}},
+		{uid.BackfillConfig{PreviousLayout: wide, MaxTicks: -1}, []string{"PreviousLayout: bits: invalid layout", "MaxTicks is -1, want more than 0"}},
 	} {
 		err := test.config.Validate()
 		if !errors.Is(err, uid.ErrConfig) {
@@ -156,7 +156,7 @@ func TestWorkerNumbers(t *testing.T) {
 		for _, number := range []int64{0, 4194303} {
 			under(t, kind, uid.StaticWorker(number), uid.CachedConfig{Logger: quiet})
 		}
-		_, err := open(lease.Forever(assigner(func(_ context.Context, limit int64) (int64, error) {
+		_, err := open(lease.NewPermanent(assigner(func(_ context.Context, limit int64) (int64, error) {
 			if limit != 4194303 {
 				t.Errorf("%s: the assigner was told %d", kind, limit)
 			}
@@ -225,7 +225,7 @@ func TestStartIsLogged(t *testing.T) {
 	until := at(100)
 	for _, test := range []struct {
 		kind   string
-		leaser uid.Leaser
+		leaser uid.WorkerSource
 		want   string
 	}{
 		{"Cached", uid.StaticWorker(7), `worker=7 store=uid.StaticWorker reserved_until="no end"`},
@@ -247,7 +247,7 @@ func TestStartIsLogged(t *testing.T) {
 			t.Errorf("logged %s, want %s", got, want)
 		}
 	}
-	if got, want := lease.Forever(assigner(nil)).String(), "uid_test.assigner"; got != want {
+	if got, want := lease.NewPermanent(assigner(nil)).String(), "uid_test.assigner"; got != want {
 		t.Errorf("a Permanent is %q, want %q", got, want)
 	}
 }

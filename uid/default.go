@@ -55,12 +55,12 @@ type Default struct {
 // [ErrWorkerRange], or come from the leaser. If a crashed holder of a leased
 // number reserved time ahead of the clock, NewDefault waits until the clock catches up; if
 // ctx ends before, the error says when ids begin.
-func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
+func NewDefault(ctx context.Context, leaser WorkerSource, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward, calls: deal.NewCalls()}
 	g.skipped.Store(math.MinInt64) // last is never so low
 	g.holder.renumber = g.renumber
-	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.claims = deal.NewClaims[ID, Run](g.claim)

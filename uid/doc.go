@@ -17,7 +17,7 @@
 //
 // An id is a tick, a worker number and a sequence, laid out by a [bits.Layout]. A
 // generator issues each sequence of each tick at most once, and stamps only ticks
-// that its [Leaser] grants. A Leaser, such as those of package worker, ensures that no two
+// that its [WorkerSource] grants. A Leaser, such as those of package worker, ensures that no two
 // generators stamp the same tick under the same number. So all ids of one Layout with
 // worker numbers from one database are unique. Ids of two layouts may be equal, and ids
 // with numbers from two databases too. The tables of a Registry and of Leasers in one database

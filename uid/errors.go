@@ -33,7 +33,7 @@ var (
 	// ErrClockBackward is matched by a [*ClockBackwardError].
 	ErrClockBackward = errors.New("uid: clock moved backward")
 
-	// ErrWorkerRange is matched when the worker number that a [Leaser] gave
+	// ErrWorkerRange is matched when the worker number that a [WorkerSource] gave
 	// does not fit the layout.
 	ErrWorkerRange = errors.New("uid: worker number out of range")
 

@@ -137,14 +137,14 @@ func (n number) Assign(_ context.Context, limit int64) (int64, error) {
 // Numbers can come from anywhere, as long as no two processes have the same.
 func ExampleLeaser() {
 	numbers := inventory{"billing-a": 1, "billing-b": 2}
-	gen, err := uid.NewDefault(context.Background(), lease.Forever(number{numbers, "billing-b"}), uid.DefaultConfig{})
+	gen, err := uid.NewDefault(context.Background(), lease.NewPermanent(number{numbers, "billing-b"}), uid.DefaultConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 
-	_, err = uid.NewDefault(context.Background(), lease.Forever(number{numbers, "billing-c"}), uid.DefaultConfig{})
+	_, err = uid.NewDefault(context.Background(), lease.NewPermanent(number{numbers, "billing-c"}), uid.DefaultConfig{})
 	fmt.Println(err)
 	// Output:
 	// worker 2
@@ -195,7 +195,7 @@ func ExampleBorrowLimitError() {
 // The number is lost, and no other is given: the error says why, and when to ask
 // again.
 func ExampleReservationError() {
-	leaser := new(uidtest.Leaser) // stands for a database
+	leaser := new(uidtest.WorkerSource) // stands for a database
 	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
@@ -217,7 +217,7 @@ func ExampleReservationError() {
 // What a health check reads. Which parts there are depends on the generator's kind: a
 // Cached has a clock and a ring, and loads nothing.
 func ExampleStats() {
-	leaser := new(uidtest.Leaser) // stands for a database
+	leaser := new(uidtest.WorkerSource) // stands for a database
 	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
@@ -262,10 +262,10 @@ func ExampleNewSlots() {
 }
 
 // Rows that are migrated get ids of the time at which they were made. A Backfill needs a
-// number that was never used: uidtest.Leaser stands for a worker.Registry here.
+// number that was never used: uidtest.WorkerSource stands for a worker.Registry here.
 func ExampleNewBackfill() {
 	ctx := context.Background()
-	backfill, err := uid.NewBackfill(ctx, new(uidtest.Leaser), uid.BackfillConfig{})
+	backfill, err := uid.NewBackfill(ctx, new(uidtest.WorkerSource), uid.BackfillConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

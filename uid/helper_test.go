@@ -28,14 +28,14 @@ type generator interface {
 
 // kinds opens a generator of each kind. Default and Slots take what their configs have in
 // common with a CachedConfig.
-var kinds = map[string]func(uid.Leaser, uid.CachedConfig) (generator, error){
-	"cached": func(leaser uid.Leaser, c uid.CachedConfig) (generator, error) {
+var kinds = map[string]func(uid.WorkerSource, uid.CachedConfig) (generator, error){
+	"cached": func(leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
 		return uid.NewCached(context.Background(), leaser, c)
 	},
-	"default": func(leaser uid.Leaser, c uid.CachedConfig) (generator, error) {
+	"default": func(leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
 		return uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
 	},
-	"slots": func(leaser uid.Leaser, c uid.CachedConfig) (generator, error) {
+	"slots": func(leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
 		return uid.NewSlots(context.Background(), leaser, uid.SlotsConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
 	},
 }
@@ -64,7 +64,7 @@ func opened[G io.Closer](tb testing.TB, gen G, err error) G {
 	return gen
 }
 
-func under(tb testing.TB, kind string, leaser uid.Leaser, config uid.CachedConfig) generator {
+func under(tb testing.TB, kind string, leaser uid.WorkerSource, config uid.CachedConfig) generator {
 	tb.Helper()
 	gen, err := kinds[kind](leaser, config)
 	return opened(tb, gen, err)
@@ -82,13 +82,13 @@ func newDefault(tb testing.TB, config uid.DefaultConfig) *uid.Default {
 	return opened(tb, gen, err)
 }
 
-func newSlots(tb testing.TB, leaser uid.Leaser, config uid.SlotsConfig) *uid.Slots {
+func newSlots(tb testing.TB, leaser uid.WorkerSource, config uid.SlotsConfig) *uid.Slots {
 	tb.Helper()
 	gen, err := uid.NewSlots(context.Background(), leaser, config)
 	return opened(tb, gen, err)
 }
 
-func newBackfill(tb testing.TB, leaser uid.Leaser, config uid.BackfillConfig) *uid.Backfill {
+func newBackfill(tb testing.TB, leaser uid.WorkerSource, config uid.BackfillConfig) *uid.Backfill {
 	tb.Helper()
 	b, err := uid.NewBackfill(context.Background(), leaser, config)
 	return opened(tb, b, err)

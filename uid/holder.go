@@ -61,7 +61,7 @@ func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.la
 
 // prepare does the part of the start that needs no worker number, so that an unusable
 // config uses up no number.
-func (h *holder) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+func (h *holder) prepare(faults *invalid.List, leaser WorkerSource, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	if now == nil {
 		now = time.Now
 	}
@@ -105,12 +105,12 @@ func (h *holder) exhausted() error {
 
 func (h *holder) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(h.end) }
 
-func (h *holder) take(ctx context.Context, leaser Leaser) error {
+func (h *holder) take(ctx context.Context, leaser WorkerSource) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("uid: take a worker number: %w", err)
 	}
 	held, err := leaser.Lease(ctx, lease.Request{
-		Limit: h.bits.MaxWorker(), Clock: h.now, Granted: h.granted, Layout: layoutText(h.bits.Layout()), Succeeds: h.succeeds,
+		Limit: h.bits.MaxWorker(), Clock: h.now, Granted: h.granted, Layout: layoutText(h.bits.Layout()), PreviousLayout: h.succeeds,
 		Fresh: h.unused,
 	})
 	if err != nil {

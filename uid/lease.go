@@ -6,24 +6,24 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Leaser gives a generator its worker number, and the time that the generator may
-// stamp under the number. A Leaser ensures that no two generators with the same
+// WorkerSource gives a generator its worker number, and the time that the generator may
+// stamp under the number. A WorkerSource ensures that no two generators with the same
 // layout stamp the same time under one number. Uniqueness across a fleet depends on
 // that alone.
 //
 // Package worker has leasers that take numbers from a database. [StaticWorker]
-// is a number that the caller knows to be free, and [lease.Forever] makes a Leaser
+// is a number that the caller knows to be free, and [lease.NewPermanent] makes a WorkerSource
 // of any lease.Assigner.
-type Leaser interface {
+type WorkerSource interface {
 	// Lease takes the number that request asks for, and keeps the number until Release.
 	// Lease calls request.Granted before it returns, and calls it again whenever the
 	// grant changes, from one goroutine at a time. ctx bounds the start only.
 	//
-	// If the Leaser has a method String, the log of a start names it so.
+	// If the WorkerSource has a method String, the log of a start names it so.
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 
-// StaticWorker is the [Leaser] of a number that the caller has from elsewhere,
+// StaticWorker is the [WorkerSource] of a number that the caller has from elsewhere,
 // such as a configuration file.
 //
 // The caller promises that no other generator uses the number with the same layout, and
@@ -32,7 +32,7 @@ type Leaser interface {
 // before the clock has caught up with borrowed time. If you cannot keep the promise,
 // take numbers from package worker, or lease this number: worker.NewLeaser(db,
 // lease.Config{Assigner: uid.StaticWorker(7)}).
-func StaticWorker(number int64) *lease.Permanent { return lease.Forever(static(number)) }
+func StaticWorker(number int64) *lease.Permanent { return lease.NewPermanent(static(number)) }
 
 type static int64
 

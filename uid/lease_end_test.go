@@ -125,7 +125,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 		t.Errorf("NewCached = %v after %d releases, want %v after none", err, len(f.released), unavailable)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
-	ending := lease.Forever(assigner(func(ctx context.Context, _ int64) (int64, error) { cancel(); return 0, ctx.Err() }))
+	ending := lease.NewPermanent(assigner(func(ctx context.Context, _ int64) (int64, error) { cancel(); return 0, ctx.Err() }))
 	if _, err := uid.NewBackfill(ctx, ending, uid.BackfillConfig{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("NewBackfill = %v, want the end of the context in which it took a number", err)
 	}

@@ -28,11 +28,11 @@ var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 
 // SlotsConfig configures a [Slots] generator. Zero fields are defaults.
 type SlotsConfig struct {
-	// Layout, Succeeds and Logger are those of [CachedConfig], and Now is that of
+	// Layout, PreviousLayout and Logger are those of [CachedConfig], and Now is that of
 	// [DefaultConfig].
-	Layout, Succeeds bits.Layout
-	Now              func() time.Time
-	Logger           *slog.Logger
+	Layout, PreviousLayout bits.Layout
+	Now                    func() time.Time
+	Logger                 *slog.Logger
 
 	// Slots is how many ticks the generator remembers: a power of two from 1 to
 	// 65,536; zero is 256. While the clock stands still or is behind, the generator
@@ -44,7 +44,7 @@ type SlotsConfig struct {
 func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *SlotsConfig) prepare() *invalid.List {
-	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
+	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
 	if c.Slots < 1 || c.Slots > maxSlots || c.Slots&(c.Slots-1) != 0 {
 		faults.Add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", maxSlots))
@@ -104,11 +104,11 @@ const shutSlot = math.MaxUint64
 // NewSlots takes a worker number from leaser and returns the generator. If a crashed holder
 // of a leased number reserved time ahead of the clock, the first ids are of the time after
 // that. ctx and the errors are as for [NewDefault].
-func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
+func NewSlots(ctx context.Context, leaser WorkerSource, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
 	g.holder.renumber = g.renumber
-	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.claims = deal.NewClaims[ID, Run](g.claim)

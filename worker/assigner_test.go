@@ -18,9 +18,9 @@ import (
 
 // Every assigner is what package uid asks for.
 var (
-	_ uid.Leaser = (*worker.Registry)(nil)
-	_ uid.Leaser = (*lease.Leaser)(nil)
-	_ uid.Leaser = worker.StatefulSet()
+	_ uid.WorkerSource = (*worker.Registry)(nil)
+	_ uid.WorkerSource = (*lease.Leaser)(nil)
+	_ uid.WorkerSource = worker.StatefulSet()
 )
 
 // assigner is one under test.
@@ -34,7 +34,7 @@ type assigner struct {
 
 // subject is what all assigners can do.
 type subject interface {
-	uid.Leaser
+	uid.WorkerSource
 	EnsureSchema(context.Context) error
 }
 
@@ -77,7 +77,7 @@ func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
 func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
 	table, config := configs(opts)
 	return worker.NewRegistry(db, worker.RegistryConfig{
-		Table: table.Table, Beside: table.Beside, Alone: table.Alone, NoSchema: table.NoSchema,
+		Table: table.Table, LeaseTable: table.RegistryTable, NoOtherTable: table.NoOtherTable, NoSchema: table.NoSchema,
 		Node: config.Node, Logger: config.Logger,
 	})
 }
@@ -109,7 +109,7 @@ func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn { return newLeaser(
 
 // take has a take a number, which is held until the test ends; the rest of its
 // time is not given back.
-func take(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (int64, error) {
+func take(t *testing.T, ctx context.Context, a uid.WorkerSource, limit int64) (int64, error) {
 	t.Helper()
 	h, err := holdertest.Try(ctx, t, a, limit, time.Now)
 	if err != nil {
@@ -119,7 +119,7 @@ func take(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (int64, 
 }
 
 // assign is take where it must succeed.
-func assign(t *testing.T, a uid.Leaser) int64 {
+func assign(t *testing.T, a uid.WorkerSource) int64 {
 	t.Helper()
 	number, err := take(t, context.Background(), a, max22)
 	need.Must(t, err)
@@ -127,7 +127,7 @@ func assign(t *testing.T, a uid.Leaser) int64 {
 }
 
 // try is holdertest.Take where that may fail.
-func try(t *testing.T, a uid.Leaser, limit int64) (*holdertest.Holder, error) {
+func try(t *testing.T, a uid.WorkerSource, limit int64) (*holdertest.Holder, error) {
 	return holdertest.Try(context.Background(), t, a, limit, time.Now)
 }
 
@@ -141,7 +141,7 @@ func release(t *testing.T, h *holdertest.Holder, next time.Time) {
 var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
 
 // cached returns a generator of the layout small.
-func cached(t *testing.T, a uid.Leaser) *uid.Cached {
+func cached(t *testing.T, a uid.WorkerSource) *uid.Cached {
 	t.Helper()
 	gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{Layout: small})
 	need.Must(t, err)

@@ -92,7 +92,7 @@ func (t *table) there(ctx context.Context) (*table, error) {
 		return nil, nil
 	case t.dialect().Denied(err):
 		err = fmt.Errorf("%w; the numbers of the two tables must differ: GRANT SELECT, INSERT, UPDATE ON %s to this user, "+
-			"or set Alone in the config if no ids of the two tables ever meet", err, other.name)
+			"or set NoOtherTable in the config if no ids of the two tables ever meet", err, other.name)
 	}
 	return nil, t.fail(ctx, "look for "+other.name+" beside", err)
 }
@@ -215,7 +215,7 @@ func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) erro
 		return nil
 	}
 	return fmt.Errorf("%w: %s has given numbers up to %d, and this start takes %d to %d; want a range or number above %d, or neither; "+
-		"or, if the ids of the two never meet, Alone in the worker.StoreConfig", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
+		"or, if the ids of the two never meet, NoOtherTable in the worker.StoreConfig", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
 }
 
 // authority returns the Registry's table if its key is the authority for new numbers, and nil if the
@@ -240,7 +240,7 @@ func (s *Store) known(host string) (*table, error) {
 	registry := s.other()
 	if registry == nil {
 		return nil, fmt.Errorf("%w: new numbers of %s are keys of a Registry's table, since a Registry has started beside it; "+
-			"want that table as Beside in the worker.StoreConfig, and no Alone", ErrMixed, s.name)
+			"want that table as RegistryTable in the worker.StoreConfig, and no NoOtherTable", ErrMixed, s.name)
 	}
 	s.keyed.Store(true)
 	return registry, nil
@@ -282,7 +282,7 @@ func (s *Store) admits(ctx context.Context, registry *table, w lease.Write) erro
 	var rows int64
 	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort)
 	if err == nil && rows > 0 {
-		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Alone in the worker.StoreConfig",
+		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, NoOtherTable in the worker.StoreConfig",
 			ErrMixed, registry.name, w.Number)
 	}
 	return err

@@ -32,18 +32,18 @@ func eachPair(t *testing.T, test func(t *testing.T, p pair)) {
 }
 
 func (p pair) registry(t *testing.T) *worker.Registry {
-	return p.nodes.registry(p.nodes.Open(t, p.nodes.URL), worker.StoreConfig{Beside: p.leases.Table})
+	return p.nodes.registry(p.nodes.Open(t, p.nodes.URL), worker.StoreConfig{RegistryTable: p.leases.Table})
 }
 
 func (p pair) leaser(t *testing.T, opts ...option) leaserOn {
-	return p.leases.leaser(p.leases.Open(t, p.leases.URL), append(opts, worker.StoreConfig{Beside: p.nodes.Table})...)
+	return p.leases.leaser(p.leases.Open(t, p.leases.URL), append(opts, worker.StoreConfig{RegistryTable: p.nodes.Table})...)
 }
 
 // insert registers as a Registry does that knows of no Leasers: another language's, or an
 // older version's. It returns the number.
 func (p pair) insert(t *testing.T) int64 {
 	t.Helper()
-	return assign(t, p.nodes.registry(p.nodes.DB, worker.StoreConfig{Alone: true}))
+	return assign(t, p.nodes.registry(p.nodes.DB, worker.StoreConfig{NoOtherTable: true}))
 }
 
 // In whatever order Registries and Leasers start, also Registries that know of no Leasers,
@@ -126,7 +126,7 @@ func TestDrawnAtOnce(t *testing.T) {
 		numbers := make([]int64, 4*3)
 		var starts sync.WaitGroup
 		for i := range 4 {
-			leases := p.leases.leaser(p.leases.Open(t, url), worker.StoreConfig{Beside: p.nodes.Table})
+			leases := p.leases.leaser(p.leases.Open(t, url), worker.StoreConfig{RegistryTable: p.nodes.Table})
 			starts.Go(func() {
 				for j := range 3 {
 					var err error
@@ -154,7 +154,7 @@ func TestDrawnAtOnce(t *testing.T) {
 // that a Registry gave, and a Registry none that Leasers have.
 func TestMixedBefore(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
-		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true})
+		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{NoOtherTable: true})
 		for range 4 { // 0 to 3
 			holdertest.Take(t, alone, max22)
 		}
@@ -175,9 +175,9 @@ func TestMixedBefore(t *testing.T) {
 // can have no other.
 func TestGivenToRegistry(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
-		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true})
+		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{NoOtherTable: true})
 		release(t, holdertest.Take(t, alone, 0), time.Now().Add(-time.Hour))
-		h := holdertest.Take(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true}, lease.Config{Assigner: uid.StaticWorker(1)}), max22)
+		h := holdertest.Take(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{NoOtherTable: true}, lease.Config{Assigner: uid.StaticWorker(1)}), max22)
 		release(t, h, time.Now().Add(-time.Hour))
 		p.nodes.create(t)
 		p.insert(t) // 1
@@ -193,7 +193,7 @@ func TestGivenToRegistry(t *testing.T) {
 			if !errors.Is(err, worker.ErrMixed) {
 				t.Fatalf("number %d: %v, want ErrMixed", n, err)
 			}
-			wantAll(t, err, p.nodes.Table, p.leases.Table, fmt.Sprint(n), "Alone")
+			wantAll(t, err, p.nodes.Table, p.leases.Table, fmt.Sprint(n), "NoOtherTable")
 		}
 		if _, err := try(t, p.leaser(t, lease.Config{Numbers: &lease.Bounds{From: 3, To: 600}}), max22); !errors.Is(err, worker.ErrMixed) {
 			t.Errorf("a range near the Registry's keys: %v, want ErrMixed", err)
@@ -294,11 +294,11 @@ func meet(t *testing.T, p pair, first, second string, point int, lost bool) (bey
 }
 
 // kind returns a source of numbers of the pair on db.
-func (p pair) kind(name string, db *gorm.DB) uid.Leaser {
-	opts := []option{quiet, worker.StoreConfig{Beside: p.nodes.Table}}
+func (p pair) kind(name string, db *gorm.DB) uid.WorkerSource {
+	opts := []option{quiet, worker.StoreConfig{RegistryTable: p.nodes.Table}}
 	switch name {
 	case "Registry":
-		return p.nodes.registry(db, quiet, worker.StoreConfig{Beside: p.leases.Table})
+		return p.nodes.registry(db, quiet, worker.StoreConfig{RegistryTable: p.leases.Table})
 	case "range":
 		opts = append(opts, lease.Config{Numbers: &lease.Bounds{From: 1, To: 9}})
 	case "Assigner":
@@ -323,7 +323,7 @@ func TestMixedExhausted(t *testing.T) {
 			t.Errorf("a Registry's table that is gone: %v, want ErrMixed", err)
 		}
 		p.leases.Exec(t, "DROP TABLE %s", p.leases.Table)
-		if got := assign(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Beside: p.nodes.Table})); got != 0 {
+		if got := assign(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{RegistryTable: p.nodes.Table})); got != 0 {
 			t.Errorf("number %d after the steps, want 0", got)
 		}
 	})
@@ -343,16 +343,16 @@ func TestBesideNames(t *testing.T) {
 		{worker.StoreConfig{}, 2},
 		{worker.StoreConfig{Table: "other"}, 0},
 		{worker.StoreConfig{Table: "main.WORKER_LEASE"}, 3},
-		{worker.StoreConfig{Table: "third", Beside: "WORKER_NODE"}, 4},
+		{worker.StoreConfig{Table: "third", RegistryTable: "WORKER_NODE"}, 4},
 	} {
 		if got := assign(t, lease.New(worker.NewStore(s.DB, test.config), lease.Config{})); got != test.want {
 			t.Errorf("%+v: number %d, want %d", test.config, got, test.want)
 		}
 	}
-	if _, err := try(t, lease.New(worker.NewStore(s.DB, worker.StoreConfig{Alone: true}), lease.Config{}), max22); !errors.Is(err, worker.ErrMixed) {
-		t.Errorf("Alone where a Registry has started: %v, want ErrMixed", err)
+	if _, err := try(t, lease.New(worker.NewStore(s.DB, worker.StoreConfig{NoOtherTable: true}), lease.Config{}), max22); !errors.Is(err, worker.ErrMixed) {
+		t.Errorf("NoOtherTable where a Registry has started: %v, want ErrMixed", err)
 	}
-	wantAll(t, worker.NewStore(s.DB, worker.StoreConfig{Beside: "a b", Alone: true}).Check(), `Beside is "a b", want a table's name`, `Beside is "a b", want none`)
+	wantAll(t, worker.NewStore(s.DB, worker.StoreConfig{RegistryTable: "a b", NoOtherTable: true}).Check(), `RegistryTable is "a b", want a table's name`, `RegistryTable is "a b", want none`)
 }
 
 // A Registry's table whose key admits no row below 1 is used all the same, with a warning.

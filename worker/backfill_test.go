@@ -32,7 +32,7 @@ func TestBackfillNumbers(t *testing.T) {
 	seen := map[int64]bool{}
 	for _, c := range []struct {
 		name   string
-		leaser uid.Leaser
+		leaser uid.WorkerSource
 		want   error // nil is a number
 	}{
 		{"Leaser", leaser, nil}, // which gives 0, gets it back, and gives another
@@ -45,7 +45,7 @@ func TestBackfillNumbers(t *testing.T) {
 		{"Leaser that asks for one", worker.NewLeaser(db, lease.Config{Assigner: uid.StaticWorker(9)}), lease.ErrConfig},
 		{"StatefulSet", worker.StatefulSet(), uid.ErrUsedNumber},
 		{"StaticWorker", uid.StaticWorker(11), uid.ErrUsedNumber},
-		{"an Assigner of the user's", lease.Forever(uid.StaticWorker(12)), uid.ErrUsedNumber},
+		{"an Assigner of the user's", lease.NewPermanent(uid.StaticWorker(12)), uid.ErrUsedNumber},
 	} {
 		b, err := uid.NewBackfill(t.Context(), c.leaser, uid.BackfillConfig{})
 		if c.want != nil || err != nil {
@@ -68,7 +68,7 @@ func TestBackfillNumbers(t *testing.T) {
 var layout = bits.Layout{TimeBits: 41, WorkerBits: 10, SequenceBits: 12, Epoch: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Millisecond}
 
 // stream prints ids of each millisecond until standard input ends.
-func stream(a uid.Leaser) error {
+func stream(a uid.WorkerSource) error {
 	gen, err := uid.NewDefault(context.Background(), a, uid.DefaultConfig{Layout: layout})
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func TestBackfillBesideAll(t *testing.T) {
 			}
 			seen[id] = true
 		}
-		for _, leaser := range []uid.Leaser{p.leaser(t), p.registry(t)} {
+		for _, leaser := range []uid.WorkerSource{p.leaser(t), p.registry(t)} {
 			b, err := uid.NewBackfill(t.Context(), leaser, uid.BackfillConfig{Layout: layout})
 			need.Must(t, err)
 			for at := began; ; at = at.Add(time.Millisecond) {

@@ -82,7 +82,7 @@ func TestBesideTheBuildBefore(t *testing.T) {
 		s.create(t) // the same table
 		leaser := func(old bool) *lease.Leaser {
 			db := s.Open(t, s.URL)
-			var st lease.Store = worker.NewStore(db, worker.StoreConfig{Table: s.Table, Alone: true})
+			var st lease.Store = worker.NewStore(db, worker.StoreConfig{Table: s.Table, NoOtherTable: true})
 			if old {
 				st = before{st.(*worker.Store), db}
 			}

@@ -22,14 +22,14 @@ type StoreConfig struct {
 	// NoSchema, a start is refused beside a table whose name differs in the case of letters only.
 	Table string
 
-	// Beside names the Registry's table in the same database. The numbers of the two
+	// RegistryTable names the Registry's table in the same database. The numbers of the two
 	// tables then differ. Empty is WORKER_NODE, in the schema of Table, if Table is
 	// WORKER_LEASE, and no table otherwise.
-	Beside string
+	RegistryTable string
 
-	// Alone says that ids of the two tables' numbers never meet: no table is beside this one. A start
+	// NoOtherTable says that ids of the two tables' numbers never meet: no table is beside this one. A start
 	// fails with ErrMixed if a Registry has started beside the table.
-	Alone bool
+	NoOtherTable bool
 
 	// NoSchema makes a start neither look for the table nor create it. Set it if your
 	// migrations create the table.
@@ -41,10 +41,10 @@ type RegistryConfig struct {
 	// Table names the table, as in [StoreConfig]; empty is WORKER_NODE.
 	Table string
 
-	// Beside and Alone are as in [StoreConfig], for the Leasers' table. An empty Beside is
+	// LeaseTable names the Leasers' table, and NoOtherTable is as in [StoreConfig]. An empty LeaseTable is
 	// WORKER_LEASE, in the schema of Table, if Table is WORKER_NODE, and no table otherwise.
-	Beside string
-	Alone  bool
+	LeaseTable   string
+	NoOtherTable bool
 
 	// NoSchema is as in [StoreConfig]. Set it too if EnsureSchema does not support the database.
 	NoSchema bool
@@ -57,25 +57,26 @@ type RegistryConfig struct {
 }
 
 // Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
-func (c StoreConfig) Validate() error { return c.faults().Err() }
+func (c StoreConfig) Validate() error { return c.faults("RegistryTable").Err() }
 
-func (c StoreConfig) faults() *invalid.List {
+// faults returns the faults of a config that names the other table in the field other.
+func (c StoreConfig) faults(other string) *invalid.List {
 	faults := invalid.Of("worker", lease.ErrConfig)
-	for _, field := range []struct{ name, value string }{{"Table", c.Table}, {"Beside", c.Beside}} {
+	for _, field := range []struct{ name, value string }{{"Table", c.Table}, {other, c.RegistryTable}} {
 		if field.value != "" && !namePattern.MatchString(field.value) {
 			faults.Add(field.name, strconv.Quote(field.value), "a table's name: 1 to 63 letters, digits and underscores, "+
 				"no digit first, optionally after a schema of the same form and a dot")
 		}
 	}
-	if c.Alone && c.Beside != "" {
-		faults.Add("Beside", strconv.Quote(c.Beside), "none, since Alone is set")
+	if c.NoOtherTable && c.RegistryTable != "" {
+		faults.Add(other, strconv.Quote(c.RegistryTable), "none, since NoOtherTable is set")
 	}
 	return faults
 }
 
 // Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
 func (c RegistryConfig) Validate() error {
-	faults := c.store().faults()
+	faults := c.store().faults("LeaseTable")
 	if c.Node != (lease.Node{}) {
 		faults.Join(c.Node.Validate())
 	}
@@ -83,7 +84,7 @@ func (c RegistryConfig) Validate() error {
 }
 
 func (c RegistryConfig) store() StoreConfig {
-	return StoreConfig{c.Table, c.Beside, c.Alone, c.NoSchema}
+	return StoreConfig{c.Table, c.LeaseTable, c.NoOtherTable, c.NoSchema}
 }
 
 func (c RegistryConfig) node() (lease.Node, error) {
@@ -101,8 +102,8 @@ func newTable(k kind, db *gorm.DB, c StoreConfig, faults error) table {
 	if db != nil && db.Config != nil && db.Statement != nil {
 		t.db = db.Session(&gorm.Session{}) // a copy, so that later changes of db have no effect
 	}
-	if !c.Alone {
-		t.beside = cmp.Or(c.Beside, k.others(t.name))
+	if !c.NoOtherTable {
+		t.beside = cmp.Or(c.RegistryTable, k.others(t.name))
 	}
 	return t
 }

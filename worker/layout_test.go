@@ -23,7 +23,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 		old, next := bits.Default(), bits.LongLived()
 		start := func(layout, succeeds bits.Layout) (*uid.Cached, error) {
 			t.Helper()
-			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout, Succeeds: succeeds})
+			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout, PreviousLayout: succeeds})
 			if err == nil {
 				t.Cleanup(func() { gen.Close() })
 			}
@@ -36,7 +36,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 			if !errors.Is(err, lease.ErrLayout) {
 				t.Fatalf("a start with %s: %v, want ErrLayout", layout, err)
 			}
-			wantAll(t, err, layout.String(), remembered.String(), s.Table, "Succeeds")
+			wantAll(t, err, layout.String(), remembered.String(), s.Table, "PreviousLayout")
 			wantNumbers(t, s, rows...)
 		}
 		allowed := func(layout, succeeds bits.Layout) *uid.Cached {
@@ -70,8 +70,8 @@ func TestLayoutIsRemembered(t *testing.T) {
 func TestLayoutBeside(t *testing.T) {
 	need.Time(t)
 	eachPair(t, func(t *testing.T, p pair) {
-		start := func(leaser uid.Leaser, layout, succeeds string) error {
-			l, err := leaser.Lease(t.Context(), lease.Request{Limit: max22, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: layout, Succeeds: succeeds})
+		start := func(leaser uid.WorkerSource, layout, succeeds string) error {
+			l, err := leaser.Lease(t.Context(), lease.Request{Limit: max22, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: layout, PreviousLayout: succeeds})
 			if err == nil {
 				need.Must(t, l.Release(t.Context(), time.Now()))
 			}
@@ -88,11 +88,11 @@ func TestLayoutBeside(t *testing.T) {
 			}
 			return nil
 		}})
-		err := start(p.leases.leaser(db, worker.StoreConfig{Beside: p.nodes.Table}), "B", "")
-		wantAll(t, err, "this start has B", "ids have A", "Alone")
+		err := start(p.leases.leaser(db, worker.StoreConfig{RegistryTable: p.nodes.Table}), "B", "")
+		wantAll(t, err, "this start has B", "ids have A", "NoOtherTable")
 		leaser := p.leaser(t)
 		for i, step := range []struct {
-			leaser           uid.Leaser
+			leaser           uid.WorkerSource
 			layout, succeeds string
 			ok               bool
 		}{
@@ -107,7 +107,7 @@ func TestLayoutBeside(t *testing.T) {
 			{registry, "C", "B", true},
 			{leaser, "B", "A", false},
 			{leaser, "C", "", true},
-			{p.nodes.registry(p.nodes.DB, worker.StoreConfig{Alone: true}), "C", "", true},
+			{p.nodes.registry(p.nodes.DB, worker.StoreConfig{NoOtherTable: true}), "C", "", true},
 		} {
 			if step.leaser == nil {
 				need.Must(t, p.leases.DB.Exec("DELETE FROM "+p.leases.Table).Error)

@@ -20,7 +20,7 @@ import (
 // time, unless a pod is deleted by force or its node is cut off. A Leaser ensures both:
 //
 //	worker.NewLeaser(db, lease.Config{Assigner: worker.StatefulSet()})
-func StatefulSet() *lease.Permanent { return lease.Forever(ordinal{os.Getenv, os.Hostname}) }
+func StatefulSet() *lease.Permanent { return lease.NewPermanent(ordinal{os.Getenv, os.Hostname}) }
 
 type ordinal struct {
 	getenv   func(string) string

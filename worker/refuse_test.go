@@ -104,7 +104,7 @@ func TestRefusesHandle(t *testing.T) {
 func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	t.Setenv("JPAAS_HOST", "alone")
 	bad := worker.RegistryConfig{Table: "no; table"}
-	for name, a := range map[string]uid.Leaser{
+	for name, a := range map[string]uid.WorkerSource{
 		"registry": worker.NewRegistry(nil, bad),
 		"leaser":   newLeaser(nil, []option{worker.StoreConfig{Table: bad.Table}, lease.Config{Expiry: time.Hour}}),
 	} {

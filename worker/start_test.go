@@ -41,7 +41,7 @@ func child(value string, start func()) (err error) {
 	kind := slices.IndexFunc(tables, func(a assigner) bool { return a.name == lines[0] })
 	opts := []option{worker.StoreConfig{Table: lines[1]}}
 	if len(lines) > 3 {
-		opts = append(opts, worker.StoreConfig{Beside: lines[3]})
+		opts = append(opts, worker.StoreConfig{RegistryTable: lines[3]})
 	}
 	a := tables[kind].open(db, opts)
 	if len(lines) > 4 {

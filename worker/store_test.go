@@ -75,8 +75,8 @@ func TestStatementsOfAHerd(t *testing.T) {
 		var sent atomic.Int64
 		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
 			own := s.Another(t)
-			config := worker.StoreConfig{Table: own.Table, Beside: s.Another(t).Table}
-			if err := worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.Beside, Alone: true}).EnsureSchema(t.Context()); err != nil {
+			config := worker.StoreConfig{Table: own.Table, RegistryTable: s.Another(t).Table}
+			if err := worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.RegistryTable, NoOtherTable: true}).EnsureSchema(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return func(t *testing.T) lease.Store {

@@ -5,7 +5,7 @@
 // ids of a [Clock] that the test moves. [Generator.Fail] makes calls fail, and
 // [Generator.Block] makes them find no id.
 //
-// [Leaser] is for tests with the real generators, such as uid.Cached: it gives worker
+// [WorkerSource] is for tests with the real generators, such as uid.Cached: it gives worker
 // numbers without a database, takes them away and gives others.
 //
 // Everything here may be used from any number of goroutines, in parallel tests and in

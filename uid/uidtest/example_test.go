@@ -92,7 +92,7 @@ func ExampleClocked() {
 // Generators in memory take their numbers from one Leaser. It takes them away, as a store
 // does that nobody could reach for long.
 func ExampleLeaser() {
-	leaser := new(uidtest.Leaser)
+	leaser := new(uidtest.WorkerSource)
 	gen, err := uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)

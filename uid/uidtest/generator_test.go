@@ -188,7 +188,7 @@ func TestBadInput(t *testing.T) {
 // TestLeaser gives a number, takes it away and gives another, under each real generator.
 func TestLeaser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		leaser := new(uidtest.Leaser)
+		leaser := new(uidtest.WorkerSource)
 		layout := uidtest.Layout()
 		for i := range int64(3) {
 			var gen interface {

@@ -4,7 +4,7 @@
 //	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //
 // A generator needs a [Leaser]. worker.NewLeaser makes one on SQL databases,
-// and [New] makes one of any [Store]. [Forever] makes a generator accept an
+// and [New] makes one of any [Store]. [NewPermanent] makes a generator accept an
 // [Assigner] of your own, which gives each number once.
 //
 // # What a caller gets

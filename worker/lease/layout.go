@@ -18,8 +18,8 @@ type LayoutError struct {
 
 func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%v: this start has %s, and the store's ids have %s; ids of two layouts can be equal. "+
-		"Use the store's layout; or, if these ids never meet those, take numbers from a table, prefix or path of its own, or set Alone in the worker.StoreConfig or RegistryConfig; "+
-		"or, if bits.NewSuccession shows that they cannot be equal, name the store's layout in the config's Succeeds",
+		"Use the store's layout; or, if these ids never meet those, take numbers from a table, prefix or path of its own, or set NoOtherTable in the worker.StoreConfig or RegistryConfig; "+
+		"or, if bits.NewSuccession shows that they cannot be equal, name the store's layout in the config's PreviousLayout",
 		ErrLayout, e.Layout, e.Remembered)
 }
 
@@ -33,7 +33,7 @@ func (r Request) CheckLayout(ctx context.Context, swap func(ctx context.Context,
 		return nil
 	}
 	remembered, err := swap(ctx, "", r.Layout)
-	if err == nil && remembered == r.Succeeds {
+	if err == nil && remembered == r.PreviousLayout {
 		remembered, err = swap(ctx, remembered, r.Layout)
 	}
 	if err == nil && remembered != r.Layout {

@@ -32,7 +32,7 @@ func TestLayout(t *testing.T) {
 	} {
 		rows, err := store.List(t.Context(), 0, time.Minute)
 		need.Must(t, err)
-		request := lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: start.layout, Succeeds: start.succeeds}
+		request := lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: start.layout, PreviousLayout: start.succeeds}
 		held, err := lease.New(store, quiet).Lease(t.Context(), request)
 		if start.remembered == "" {
 			if err != nil {
@@ -59,7 +59,7 @@ func TestLayoutOfStoreThatFails(t *testing.T) {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = lease.Request{Layout: "B", Succeeds: "A"}.CheckLayout(ctx, func(given context.Context, old, _ string) (string, error) {
+	err = lease.Request{Layout: "B", PreviousLayout: "A"}.CheckLayout(ctx, func(given context.Context, old, _ string) (string, error) {
 		if old == "A" {
 			cancel()
 		}

@@ -24,9 +24,9 @@ type Request struct {
 	// compares nothing.
 	Layout string
 
-	// Succeeds is the text of an earlier layout, which Layout may replace in the store.
+	// PreviousLayout is the text of an earlier layout, which Layout may replace in the store.
 	// Set it only if ids of the two layouts cannot be equal: see bits.NewSuccession.
-	Succeeds string
+	PreviousLayout string
 
 	// Fresh asks for a number that was never given before; the start of a Leaser looks for no
 	// free number. Each Grant then has Fresh. A Config with an Assigner refuses it.
@@ -64,10 +64,10 @@ type Assigner interface {
 	Assign(ctx context.Context, limit int64) (number int64, err error)
 }
 
-// Forever returns a leaser that grants an Assigner's number without end.
-func Forever(a Assigner) *Permanent { return &Permanent{a} }
+// NewPermanent returns a leaser that grants an Assigner's number without end.
+func NewPermanent(a Assigner) *Permanent { return &Permanent{a} }
 
-// Permanent grants a number without end. Make one with [Forever].
+// Permanent grants a number without end. Make one with [NewPermanent].
 type Permanent struct{ assigner Assigner }
 
 // String names where the number comes from, for logs.
@@ -81,7 +81,7 @@ func (p *Permanent) String() string {
 // Assign implements [Assigner].
 func (p *Permanent) Assign(ctx context.Context, limit int64) (int64, error) {
 	if p.assigner == nil {
-		return 0, errors.New("lease: Forever: the Assigner is nil")
+		return 0, errors.New("lease: NewPermanent: the Assigner is nil")
 	}
 	return p.assigner.Assign(ctx, limit)
 }

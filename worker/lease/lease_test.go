@@ -34,7 +34,7 @@ func canceled(t *testing.T) context.Context {
 }
 
 func TestForever(t *testing.T) {
-	h := holdertest.Take(t, lease.Forever(number{n: 7}), 1023)
+	h := holdertest.Take(t, lease.NewPermanent(number{n: 7}), 1023)
 	if grants := h.History(); len(grants) != 1 || grants[0] != (lease.Grant{Held: true, Number: 7}) {
 		t.Fatalf("granted %+v", grants)
 	}
@@ -46,11 +46,11 @@ func TestForever(t *testing.T) {
 		return 0, fmt.Errorf("asked for %d: %w", limit, ctx.Err())
 	})
 	for want, none := range map[string]lease.Assigner{
-		"connection refused":                  number{err: errUnavailable},
-		"asked for 1023: context canceled":    asked,
-		"lease: Forever: the Assigner is nil": nil,
+		"connection refused":                       number{err: errUnavailable},
+		"asked for 1023: context canceled":         asked,
+		"lease: NewPermanent: the Assigner is nil": nil,
 	} {
-		if h, err := holdertest.Try(canceled(t), t, lease.Forever(none), 1023, time.Now); fmt.Sprint(err) != want || len(h.History()) > 0 {
+		if h, err := holdertest.Try(canceled(t), t, lease.NewPermanent(none), 1023, time.Now); fmt.Sprint(err) != want || len(h.History()) > 0 {
 			t.Errorf("granted %+v, %v; want %s", h.History(), err, want)
 		}
 	}

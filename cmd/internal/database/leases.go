@@ -99,7 +99,7 @@ func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
 
 // Source returns where the store's worker numbers come from: leases, or the registry of an SQL
 // database. missing is the table that the next start creates, "" if none is missing.
-func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from uid.Leaser, missing string) {
+func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from uid.WorkerSource, missing string) {
 	var err error
 	switch {
 	case l.DB == nil:

@@ -117,12 +117,12 @@ func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 
 func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 	return uid.CachedConfig{
-		Layout:        f.layout,
-		Succeeds:      f.succeeds,
-		BoostPower:    int(f.boost),
-		PaddingFactor: int(f.padding),
-		MaxBorrow:     cmp.Or(f.maxBorrow, uid.None), // 0 is the default in the library
-		MaxAge:        f.maxAge,
-		Logger:        logger,
+		Layout:         f.layout,
+		PreviousLayout: f.succeeds,
+		BoostPower:     int(f.boost),
+		PaddingFactor:  int(f.padding),
+		MaxBorrow:      cmp.Or(f.maxBorrow, uid.None), // 0 is the default in the library
+		MaxAge:         f.maxAge,
+		Logger:         logger,
 	}
 }

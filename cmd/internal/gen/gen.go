@@ -159,12 +159,12 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 		return openSegment(ctx, cmd, f.stores, f.segment, logger)
 	}
 	from := &numbers{dsn: database.Of(cmd, f.stores), kind: f.worker.Kind, logger: logger, notify: notifier(cmd)}
-	var leaser uid.Leaser = from
+	var leaser uid.WorkerSource = from
 	if f.worker.Kind == source.Static {
 		leaser = uid.StaticWorker(f.worker.Number)
 	}
 	if f.generator == defaultName {
-		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
+		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, PreviousLayout: f.succeeds, Logger: logger})
 	}
 	return uid.NewCached(ctx, leaser, f.config(logger))
 }

@@ -22,7 +22,7 @@ type numbers struct {
 	notify func(format string, args ...any)
 }
 
-// Lease implements uid.Leaser. A leased number keeps the connection until it is given
+// Lease implements uid.WorkerSource. A leased number keeps the connection until it is given
 // back.
 func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	open, err := n.dsn.Leases(ctx, lease.Config{Logger: n.logger})

@@ -30,7 +30,7 @@ func register(t *testing.T, dsn string, hosts ...string) {
 	db := clitest.Open(t, dsn)
 	for _, host := range hosts {
 		node := lease.Node{Host: host, Port: "8080", Type: lease.NodeContainer}
-		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
+		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, NoOtherTable: true}).Assign(t.Context(), 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestWorkersPort(t *testing.T) {
 	clitest.Elsewhere(t)
 	node := lease.Node{Host: "laptop", Port: "1795281072196", Type: lease.NodeActual}
 	db := clitest.Open(t, database.Default)
-	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
+	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, NoOtherTable: true}).Assign(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	for _, worker := range []string{"registry", "lease"} {

@@ -27,7 +27,7 @@ type client struct {
 	draw  func(t *testing.T, db *gorm.DB, table string) (uid.ID, error)
 }
 
-func number(t *testing.T, source uid.Leaser) (uid.ID, error) {
+func number(t *testing.T, source uid.WorkerSource) (uid.ID, error) {
 	gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
 	if err != nil {
 		return 0, err

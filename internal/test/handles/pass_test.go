@@ -95,7 +95,7 @@ func (a *app) see(what string, ids []uid.ID) error {
 	return nil
 }
 
-func (a *app) generate(ctx context.Context, source uid.Leaser) error {
+func (a *app) generate(ctx context.Context, source uid.WorkerSource) error {
 	gen, err := uid.NewCached(ctx, source, uid.CachedConfig{Logger: quiet})
 	if err != nil {
 		return err

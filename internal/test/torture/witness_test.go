@@ -31,7 +31,7 @@ func (l leaser) recorded() bool { return l == leaserRanged || l == leaserWide ||
 
 // leaser returns what gives the child its number. The history knows a lease by the process
 // and the attempt.
-func (c *child) leaser(attempt int64) uid.Leaser {
+func (c *child) leaser(attempt int64) uid.WorkerSource {
 	config := lease.Config{Expiry: expiry, Window: window, Logger: silent}
 	store, apart := c.access.leases, c.Fault == faultBeside
 	switch c.Leaser {
@@ -41,10 +41,10 @@ func (c *child) leaser(attempt int64) uid.Leaser {
 		}
 		return c.witnessed(c.access.leaf(c.Port, config), attempt)
 	case leaserRegistry:
-		return worker.NewRegistry(c.access.sql, worker.RegistryConfig{Alone: apart, Logger: silent})
+		return worker.NewRegistry(c.access.sql, worker.RegistryConfig{NoOtherTable: apart, Logger: silent})
 	case leaserWide:
 	case leaserBeside:
-		store = worker.NewStore(c.access.sql, worker.StoreConfig{Alone: apart})
+		store = worker.NewStore(c.access.sql, worker.StoreConfig{NoOtherTable: apart})
 	default:
 		config.Numbers = &lease.Bounds{From: 0, To: numbers - 1}
 	}
@@ -97,7 +97,7 @@ type witness struct {
 	from    atomic.Int64 // of the last grant, in milliseconds since 1970
 }
 
-var _ uid.Leaser = (*witness)(nil)
+var _ uid.WorkerSource = (*witness)(nil)
 
 // The faults that can be seeded.
 const (

@@ -25,7 +25,7 @@ func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, 
 }
 
 // construct makes a generator under a worker number.
-func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logger *slog.Logger) (uid.Generator, error) {
+func construct(ctx context.Context, leaser uid.WorkerSource, g config.Generator, logger *slog.Logger) (uid.Generator, error) {
 	switch g := g.(type) {
 	case *config.Cached:
 		return uid.NewCached(ctx, leaser, g.Config(logger))
@@ -58,7 +58,7 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Gene
 
 // numbers opens where a worker number comes from. wrap adds the name of the store to an
 // error.
-func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.Leaser, wrap func(error) error, err error) {
+func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.WorkerSource, wrap func(error) error, err error) {
 	fixed := fixedNumber(g.Worker)
 	if store == nil {
 		return fixed, func(err error) error { return err }, nil
@@ -81,7 +81,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 
 // fixed gives a number that the config or the pod's name says.
 type fixed interface {
-	uid.Leaser
+	uid.WorkerSource
 	lease.Assigner
 }
 

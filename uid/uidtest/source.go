@@ -9,9 +9,9 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Leaser gives worker numbers in memory: 1 to the first generator, 2 to the next, and so
+// WorkerSource gives worker numbers in memory: 1 to the first generator, 2 to the next, and so
 // on, each without end. The zero value is ready for use.
-type Leaser struct {
+type WorkerSource struct {
 	mu   sync.Mutex
 	last int64
 	err  error
@@ -20,12 +20,12 @@ type Leaser struct {
 
 // held is a number that a generator has, or has lost.
 type held struct {
-	of      *Leaser
+	of      *WorkerSource
 	request lease.Request
 }
 
-// Lease implements [uid.Leaser].
-func (l *Leaser) Lease(_ context.Context, request lease.Request) (lease.Lease, error) {
+// Lease implements [uid.WorkerSource].
+func (l *WorkerSource) Lease(_ context.Context, request lease.Request) (lease.Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -43,7 +43,7 @@ func (l *Leaser) Lease(_ context.Context, request lease.Request) (lease.Lease, e
 }
 
 // give gives a number that no generator had. The lock is held.
-func (l *Leaser) give(h *held) error {
+func (l *WorkerSource) give(h *held) error {
 	if l.last++; l.last > h.request.Limit {
 		return fmt.Errorf("%w: %d were given, which are all of the layout", lease.ErrExhausted, l.last-1)
 	}
@@ -52,7 +52,7 @@ func (l *Leaser) give(h *held) error {
 }
 
 // Fail makes further starts fail with err, until Fail is called with nil.
-func (l *Leaser) Fail(err error) {
+func (l *WorkerSource) Fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = err
@@ -60,7 +60,7 @@ func (l *Leaser) Fail(err error) {
 
 // Lose takes the numbers of all generators away: they fail with [uid.ErrReservation], and
 // their error wraps err, such as [lease.ErrLost].
-func (l *Leaser) Lose(err error) {
+func (l *WorkerSource) Lose(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for h := range l.held {
@@ -69,7 +69,7 @@ func (l *Leaser) Lose(err error) {
 }
 
 // Renew gives each generator another number. The error matches [lease.ErrExhausted].
-func (l *Leaser) Renew() error {
+func (l *WorkerSource) Renew() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for h := range l.held {
@@ -80,8 +80,8 @@ func (l *Leaser) Renew() error {
 	return nil
 }
 
-// String names the Leaser in logs.
-func (l *Leaser) String() string { return "uidtest.Leaser" }
+// String names the WorkerSource in logs.
+func (l *WorkerSource) String() string { return "uidtest.WorkerSource" }
 
 // Use implements [lease.Lease]. It does nothing: numbers have no end.
 func (*held) Use(_, _ time.Time) {}
