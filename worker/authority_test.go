@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -247,6 +248,24 @@ func TestStartsMeet(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A start sends no statement for each number that was given or assigned.
+func TestStartAfterManyNumbers(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		assign(t, p.leaser(t))
+		assign(t, p.leaser(t, lease.Config{Assigner: uid.StaticWorker(1_000_000)}))
+		p.leases.Exec(t, "UPDATE %s SET reserved_until = 20000 WHERE worker_id = -1", p.leases.Table)
+		db, pool := p.nodes.Pooled(t)
+		for _, name := range []string{"Leaser", "Registry", "Leaser"} {
+			var sent atomic.Int64
+			pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { sent.Add(1); return nil }})
+			number := assign(t, p.kind(name, db))
+			if n := sent.Load(); n > 100 {
+				t.Errorf("%s, number %d: %d statements, want some dozens", name, number, n)
+			}
+		}
+	})
 }
 
 // meet starts some Leasers, then first, and at a point of it second; then both again. It reports whether the start is shorter than that.
