@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -132,7 +132,7 @@ func TestTransientErrorAtRenewal(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		errs := s.transients(t)
 		db, pool := s.Pooled(t)
-		h := holding.Take(t, s.leaser(db, quickly, quiet), max22)
+		h := holdertest.Take(t, s.leaser(db, quickly, quiet), max22)
 		for i := range 4 * len(errs) {
 			failAt(pool, 1+i/2%2, i%2 == 1, errs[i/4])
 			h.Renew(t)

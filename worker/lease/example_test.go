@@ -80,7 +80,7 @@ func (r racks) Assign(_ context.Context, limit int64) (int64, error) {
 }
 
 // Numbers that are given for good need no store.
-func ExampleForever() {
+func ExampleNewPermanent() {
 	gen, err := uid.NewDefault(context.Background(), lease.NewPermanent(racks{rack: 3, slot: 17}), uid.DefaultConfig{})
 	if err != nil {
 		log.Fatal(err)
