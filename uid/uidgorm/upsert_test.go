@@ -111,6 +111,14 @@ func TestUpsert(t *testing.T) {
 			if len(maps) != 1 {
 				t.Errorf("GORM has added maps: %v", maps)
 			}
+			table := clause.Table{Name: s.schema(t, &Item{}).Table}
+			must(t, s.db.Exec("CREATE UNIQUE INDEX ? ON ? (size)", clause.Table{Name: s.Table + "_size"}, table).Error)
+			must(t, s.db.Create(&Item{Name: "sized", Size: 5}).Error)
+			lost := []map[string]any{{"name": "a", "size": 5, "ID": nil}, {"name": "b", "size": 5}} // no tag says why
+			must(t, s.db.Model(&Item{}).Clauses(none).Create(lost).Error)
+			if id, has := lost[0]["ID"]; !has || id != nil || len(lost[1]) != 2 {
+				t.Errorf("maps of which no row is known are left as %v", lost)
+			}
 		})
 	})
 }
