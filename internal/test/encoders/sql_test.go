@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
-	_ "github.com/mattn/go-sqlite3"
 	_ "modernc.org/sqlite"
 
 	_ "github.com/go-sql-driver/mysql"
@@ -18,6 +17,8 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
+
+var sqlites = []string{"sqlite"} // the drivers of SQLite
 
 // textID is written as text, as the comment of uid.ID says.
 type textID struct{ uid.ID }
@@ -27,13 +28,15 @@ func (id textID) Value() (driver.Value, error) { return id.String(), nil }
 // Each driver writes an id into columns of integers and of text, and reads it back. Into
 // a text of PostgreSQL, pgx writes a string alone.
 func TestSQL(t *testing.T) {
-	for name, dsn := range map[string]func(t *testing.T) string{
+	dsns := map[string]func(t *testing.T) string{
 		"mysql":    func(t *testing.T) string { return need.Variable(t, "UIDRING_TEST_MYSQL") },
 		"pgx":      func(t *testing.T) string { return need.Variable(t, "UIDRING_TEST_POSTGRES") },
 		"postgres": func(t *testing.T) string { return need.Variable(t, "UIDRING_TEST_POSTGRES") },
-		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "ids.db") },
-		"sqlite3":  func(t *testing.T) string { return filepath.Join(t.TempDir(), "ids.db") },
-	} {
+	}
+	for _, name := range sqlites {
+		dsns[name] = func(t *testing.T) string { return filepath.Join(t.TempDir(), "ids.db") }
+	}
+	for name, dsn := range dsns {
 		t.Run(name, func(t *testing.T) {
 			db, err := sql.Open(name, dsn(t))
 			need.Must(t, err)
