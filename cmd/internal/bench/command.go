@@ -162,11 +162,11 @@ func (o *options) run(cmd *cobra.Command) error {
 	ctx, stop := cli.UntilSignal(cmd.Context())
 	defer stop()
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	fmt.Fprintf(out, "goos: %s\ngoarch: %s\npkg: github.com/uidring/uidring/uid\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName)
 	var lines io.Writer = out
 	if cli.Terminal(cmd.OutOrStdout()) { // where nobody compares them by benchstat
 		lines = io.Discard
 	}
+	fmt.Fprintf(lines, "goos: %s\ngoarch: %s\npkg: github.com/uidring/uidring/uid\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName)
 	bar := cli.Progress(cmd.ErrOrStderr(), o.count*int64(len(rows)), "samples")
 	for range o.count {
 		for _, r := range rows {

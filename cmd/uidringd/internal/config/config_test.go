@@ -140,7 +140,7 @@ line 3: tokens[0].sha256: want a text`},
 		{"generators: [{name: a, kind: cached, worker: 7, numbers: 1-9, window: 1m}, {name: a, kind: slots, worker: \"static:99999999999\", layout: x, numbers: 5-1}]",
 			`line 1: generators[0].worker: is "7", want lease, registry, statefulset, or static:N with a number from 0 on
 line 1: generators[1].name: is "a", which is generators[0] too: want another name
-line 1: generators[1].layout: invalid layout: "x" is neither three widths, such as 28/22/13, nor one of default, baidu, long-lived, snowflake, js-safe
+line 1: generators[1].layout: invalid layout: "x" is neither three widths, such as 28/22/13, nor one of default, baidu, fleet, long-lived, snowflake, js-safe
 line 1: generators[1].numbers: is "5-1", want two numbers, the lower first, such as 0-99, or a site, such as region=3`},
 		{"socket_mode: 0440" + minimal, `line 1: socket_mode: is "0440", want the mode of a file in octal digits, from 0600 to 0777, such as 0660`},
 		{"listen: [8080]" + minimal, `line 1: listen: want a text`},
