@@ -15,33 +15,26 @@ import (
 	"github.com/uidring/uidring/cmd/internal/bench"
 )
 
-// shown are the rows that README.md and its chart have.
+// shown are the rows that the chart has.
 var shown = []string{"add", "Cached.Next", "Cached.NextN(256)", "Default.Next", "xid.New", "uuid.NewV7", "snowflake"}
 
-// place writes the tables of a part between their marks in the pages, and the chart.
+// place writes the tables of a part between their marks in BENCHMARKS.md, and the chart.
 func (r *results) place(p part, cores int) error {
 	tables, err := p.tables(r, cores)
 	if err != nil {
 		return err
 	}
-	for _, page := range []string{"BENCHMARKS.md", "README.md"} {
-		path := filepath.Join(*root, page)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for name, table := range tables {
-			if strings.HasPrefix(name, page) {
-				if text, err = between(text, strings.TrimPrefix(name, page+" "), table); err != nil {
-					return fmt.Errorf("%s: %w", page, err)
-				}
-			}
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			return err
+	path := filepath.Join(*root, "BENCHMARKS.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for name, table := range tables {
+		if text, err = between(text, name, table); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return nil
+	return os.WriteFile(path, text, 0o644)
 }
 
 // between replaces the text between the marks of a name.
@@ -77,7 +70,7 @@ func (r *results) idTables(cores int) (map[string]string, error) {
 	check := func(s benchmath.Summary, err error) string { errs = append(errs, err); return cell(s) }
 	series := []string{"1 goroutine", fmt.Sprintf("%d goroutines", cores)}
 	head := []string{"nanoseconds an id", series[0], series[1], "× add", "× add, " + series[1]}
-	all, brief, chart := table(head...), table(head[:3]...), &bench.Chart{Title: "Nanoseconds an id", Series: series}
+	all, chart := table(head...), &bench.Chart{Title: "Nanoseconds an id", Series: series}
 	for _, row := range rows {
 		cells, bars := []string{"`" + row.name + "`"}, bench.Bars{Name: row.name}
 		for _, at := range []int{1, cores} {
@@ -89,7 +82,6 @@ func (r *results) idTables(cores int) (map[string]string, error) {
 		}
 		line(all, cells...)
 		if slices.Contains(shown, row.name) {
-			line(brief, cells[:3]...)
 			chart.Rows = append(chart.Rows, bars)
 		}
 	}
@@ -113,9 +105,8 @@ func (r *results) idTables(cores int) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
-		"BENCHMARKS.md ids":      r.machine("ids") + all.String(),
-		"BENCHMARKS.md promises": promises.String(),
-		"README.md speed":        brief.String(),
+		"ids":      r.machine("ids") + all.String(),
+		"promises": promises.String(),
 	}, errors.Join(chart.Draw(file), file.Close())
 }
 
@@ -140,5 +131,5 @@ func (r *results) serverTables(cores int) (map[string]string, error) {
 		line(t, row.name, check(r.summary(on(row, row.base, cores), "req/s")), check(r.summary(on(row, "uidringd", cores), "req/s")),
 			check(r.serverRatio(row, cores)), promise)
 	}
-	return map[string]string{"BENCHMARKS.md server": r.machine("server") + t.String()}, errors.Join(errs...)
+	return map[string]string{"server": r.machine("server") + t.String()}, errors.Join(errs...)
 }

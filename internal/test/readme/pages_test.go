@@ -78,15 +78,19 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestReadNext: README.md leads to every page, but those of subcommands, which the pages of the commands link.
+// TestReadNext: README.md is short, and leads to every page, but those of subcommands, which the pages of the
+// commands link, and GitHub's templates.
 func TestReadNext(t *testing.T) {
 	readme := read(t, "README.md")
+	if lines := strings.Count(readme, "\n"); lines > 90 {
+		t.Errorf("README.md has %d lines, want 90 or less", lines)
+	}
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" || filepath.Dir(path) == top && d.Name() == "README.md" {
 			return err
 		}
 		page, err := filepath.Rel(top, path)
-		if strings.HasPrefix(page, "docs/reference/") && strings.Contains(page, "_") {
+		if strings.HasPrefix(page, ".github/") || strings.HasPrefix(page, "docs/reference/") && strings.Contains(page, "_") {
 			return err
 		}
 		if folder := filepath.Dir(page); !strings.Contains(readme, "("+page+")") && (d.Name() != "README.md" || !strings.Contains(readme, "("+folder+")")) {
@@ -114,9 +118,9 @@ func headings(t *testing.T, path string) map[string]bool {
 	return anchors
 }
 
-// TestModules: README.md names every module that needs a go get of its own.
+// TestModules: docs/packages.md names every module that needs a go get of its own.
 func TestModules(t *testing.T) {
-	_, table, _ := strings.Cut(read(t, "README.md"), "| `go get github.com/uidring/uidring/…` |")
+	_, table, _ := strings.Cut(read(t, "docs/packages.md"), "| `go get github.com/uidring/uidring/…` |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, pattern := range []string{"uid/*/go.mod", "uid/*/*/go.mod", "worker/*/go.mod"} {
 		files, err := filepath.Glob(filepath.Join(top, pattern))
@@ -126,26 +130,26 @@ func TestModules(t *testing.T) {
 		for _, file := range files {
 			module, _ := filepath.Rel(top, filepath.Dir(file))
 			if filepath.Base(module) != "browsertest" && !strings.Contains(table, "`"+filepath.ToSlash(module)+"`") {
-				t.Errorf("README.md does not say that %s is a module of its own", module)
+				t.Errorf("docs/packages.md does not say that %s is a module of its own", module)
 			}
 		}
 	}
 }
 
-// TestFigures: the rows of README.md's table of speed stand in BENCHMARKS.md.
+// TestFigures: the figures of the chart stand in BENCHMARKS.md.
 func TestFigures(t *testing.T) {
-	_, table, _ := strings.Cut(read(t, "README.md"), "<!-- begin speed -->\n")
-	table, _, _ = strings.Cut(table, "<!-- end speed -->")
-	figures, rows := read(t, "BENCHMARKS.md"), 0
-	for row := range strings.Lines(table) {
-		if strings.HasPrefix(row, "| `") {
-			rows++
-			if !strings.Contains(figures, "\n"+strings.TrimSpace(row)) {
-				t.Errorf("BENCHMARKS.md does not have %s", row)
-			}
+	page, name, bars := read(t, "BENCHMARKS.md"), "", 0
+	for _, found := range regexp.MustCompile(`<text x="(\d+)" y="\d+" >([^<]*)</text>`).FindAllStringSubmatch(read(t, "docs/speed.svg"), -1) {
+		if found[1] == "10" {
+			name = found[2]
+			continue
+		}
+		bars++
+		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(name) + "` \\|.* " + regexp.QuoteMeta(found[2]) + " ±").MatchString(page) {
+			t.Errorf("BENCHMARKS.md does not have %s of %s", found[2], name)
 		}
 	}
-	if rows == 0 {
-		t.Error("README.md has no figures")
+	if bars == 0 {
+		t.Error("the chart has no figures")
 	}
 }
