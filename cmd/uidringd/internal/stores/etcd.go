@@ -32,7 +32,7 @@ func etcd(text string) (*database.Store, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); err != nil {
+		if _, err := client.Get(ctx, prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()); err != nil {
 			return nil, nil, errors.Join(err, client.Close())
 		}
 		return workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix}), client.Close, nil
