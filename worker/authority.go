@@ -91,8 +91,7 @@ func (t *table) there(ctx context.Context) (*table, error) {
 	case ctx.Err() == nil && t.dialect().Missing(err):
 		return nil, nil
 	case t.dialect().Denied(err):
-		err = fmt.Errorf("%w; the numbers of the two tables must differ: GRANT SELECT, INSERT, UPDATE ON %s to this user, "+
-			"or set NoOtherTable in the config if no ids of the two tables ever meet", err, other.name)
+		err = fmt.Errorf("%w; the numbers of the two tables must differ: set NoOtherTable in the config if no ids of the two ever meet", err)
 	}
 	return nil, t.fail(ctx, "look for "+other.name+" beside", err)
 }
@@ -186,7 +185,7 @@ func (p pair) raise(ctx context.Context, above int64) error {
 		if nodes.dialect().Duplicate(err) {
 			err = nil
 		}
-		return nodes.denied(err, "INSERT")
+		return err
 	}
 	var sequence sql.NullString
 	err := nodes.ask(ctx, &sequence, "SELECT pg_get_serial_sequence(?, 'id')", nodes.quoted())
@@ -197,14 +196,6 @@ func (p pair) raise(ctx context.Context, above int64) error {
 		name := "'" + strings.ReplaceAll(sequence.String, "'", "''") + "'"
 		_, err = nodes.exec(ctx, fmt.Sprintf("DO $raise$ BEGIN LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE; "+
 			"PERFORM setval(%s, %d) WHERE COALESCE(pg_sequence_last_value(%[1]s), 0) < %[2]d; END $raise$", name, above-1))
-	}
-	return nodes.denied(err, "INSERT, UPDATE ON TABLE and USAGE, UPDATE ON ITS SEQUENCE; the first start of a Registry beside Leasers needs it:")
-}
-
-// denied adds the GRANT that is missing to an error.
-func (t *table) denied(err error, rights string) error {
-	if t.dialect().Denied(err) {
-		return fmt.Errorf("%w; GRANT %s on %s to this user", err, rights, t.name)
 	}
 	return err
 }

@@ -18,8 +18,8 @@ type StoreConfig struct {
 	// Table names the table; empty is WORKER_LEASE. A name has at most 63 ASCII letters,
 	// digits and underscores, and does not start with a digit. A schema (in MySQL, a
 	// database) of the same form may qualify it: "ids.worker_lease". PostgreSQL folds the
-	// name to lower case, so a table with capitals in its name cannot be used there. Without
-	// NoSchema, a start is refused beside a table whose name differs in the case of letters only.
+	// name to lower case, so a table with capitals in its name cannot be used there. A start
+	// is refused beside a table whose name differs in the case of letters only.
 	Table string
 
 	// RegistryTable names the Registry's table in the same database. The numbers of the two
@@ -31,8 +31,8 @@ type StoreConfig struct {
 	// fails with ErrMixed if a Registry has started beside the table.
 	NoOtherTable bool
 
-	// NoSchema makes a start neither look for the table nor create it. Set it if your
-	// migrations create the table.
+	// NoSchema makes a start create no table. Set it if your migrations create the table, by
+	// the statement that Schema returns and the command uidring schema prints.
 	NoSchema bool
 }
 

@@ -52,7 +52,8 @@
 // while none of them is starting: a Leaser that looked for WORKER_NODE before the table was
 // created continues to count.
 //
-// The database user needs the rights that [Store.Grants] and [Registry.Grants] return:
+// The database user needs the rights that [Store.Grants] and [Registry.Grants] return,
+// and the command uidring schema prints:
 //
 //	GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE TO ids
 //	GRANT SELECT, INSERT, UPDATE ON WORKER_NODE TO ids

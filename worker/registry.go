@@ -111,10 +111,8 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (int64, 
 }
 
 func (r *Registry) start(ctx context.Context, request lease.Request, node lease.Node) (int64, error) {
-	if r.ensure {
-		if err := r.EnsureSchema(ctx); err != nil {
-			return 0, err
-		}
+	if err := r.ready(ctx); err != nil {
+		return 0, err
 	}
 	if err := sqldb.Uncommitted(ctx, r.db); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrDB, err)

@@ -105,37 +105,95 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	if missing == nil {
 		return nil
 	}
-	schema, none := schemas.ReadFile("schema/" + t.kind.schema + "_" + t.db.Name() + ".sql")
+	schema, none := t.Schema()
 	if none != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %s; create %s by hand: %w", ErrDialect, t.db.Name(), t.name, missing)
+		return fmt.Errorf("%w: %w", none, missing)
 	}
 	if ctx.Err() != nil || !t.dialect().Missing(missing) {
 		return t.fail(ctx, "look for", missing)
 	}
-	err := t.alone(ctx, func(tx *gorm.DB) error {
-		return tx.Exec(strings.ReplaceAll(string(schema), t.dialect().Fold(t.kind.table), t.quoted())).Error
-	})
+	err := sqldb.Alone(ctx, t.db, func(tx *gorm.DB) error { return tx.Exec(schema).Error })
 	switch looked := t.look(ctx); { // another process may be faster, or create one in other letters
 	case looked == nil:
 		return nil
 	case err == nil:
 		return t.fail(ctx, "look for", looked)
 	}
-	return t.fail(ctx, "create", err)
+	return t.fail(ctx, "create", t.marked(t.denied(err, t.CreateGrants())))
+}
+
+// Schema returns the statement with which EnsureSchema creates the table on this kind of database.
+// It uses no connection. Errors match ErrDB, ErrDialect or lease.ErrConfig.
+func (t *table) Schema() (string, error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	schema, err := schemas.ReadFile("schema/" + t.kind.schema + "_" + t.db.Name() + ".sql")
+	if err != nil {
+		return "", fmt.Errorf("%w: %s; create %s by hand", ErrDialect, t.db.Name(), t.name)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(string(schema)), t.dialect().Fold(t.kind.table), t.quoted()), nil
 }
 
 // Grants returns what the database user of a running service needs, for "GRANT … TO user".
 func (t *table) Grants() []string {
-	var grants []string
-	for _, table := range []string{t.name, t.beside} {
-		if table != "" {
-			grants = append(grants, "SELECT, INSERT, UPDATE ON "+table)
-		}
+	grants := t.grants()
+	if other := t.other(); other != nil {
+		grants = append(grants, other.grants()...)
 	}
+	return grants
+}
+
+// grants are the rights on the table itself.
+func (t *table) grants() []string {
+	grants := []string{"SELECT, INSERT, UPDATE ON " + t.name}
 	if t.kind == nodeKind && t.db != nil && t.db.Name() == "postgres" { // to raise the key above the numbers of Leasers
 		grants = append(grants, "USAGE, UPDATE ON SEQUENCE "+t.dialect().Fold(t.name)+"_id_seq")
 	}
 	return grants
+}
+
+// CreateGrants returns what the database user needs besides for a start that creates the table. On
+// PostgreSQL, that is a right on the schema, which is public unless the table's name has another.
+func (t *table) CreateGrants() []string {
+	if t.db != nil && t.db.Name() == "postgres" {
+		schema, _, qualified := strings.Cut(t.name, ".")
+		if !qualified {
+			schema = "public"
+		}
+		return []string{"CREATE ON SCHEMA " + schema}
+	}
+	return []string{"CREATE ON " + t.name}
+}
+
+// denied says which rights are missing if err is about one, unless that was said.
+func (t *table) denied(err error, grants []string) error {
+	if !t.dialect().Denied(err) || errors.As(err, new(*deniedError)) {
+		return err
+	}
+	return &deniedError{err, grants}
+}
+
+type deniedError struct {
+	error
+	grants []string
+}
+
+func (e *deniedError) Error() string {
+	return e.error.Error() + "; the user needs GRANT " + strings.Join(e.grants, " and GRANT ") + ", as uidring schema prints"
+}
+
+func (e *deniedError) Unwrap() error { return e.error }
+
+// ready looks for the table at a start, and creates it unless the config has NoSchema.
+func (t *table) ready(ctx context.Context) error {
+	if t.ensure {
+		return t.EnsureSchema(ctx)
+	}
+	if err := t.look(ctx); err != nil {
+		return t.fail(ctx, "look for", t.noTable(err))
+	}
+	return nil
 }
 
 // look returns nil if the table can be read. The error matches ErrMixed if there is another

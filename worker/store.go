@@ -61,10 +61,8 @@ func (s *Store) Check() error {
 // Prepare implements lease.Preparer. It refuses a table without a key, in which a number
 // could have two rows.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
-	if s.ensure {
-		if err := s.EnsureSchema(ctx); err != nil {
-			return s.marked(err)
-		}
+	if err := s.ready(ctx); err != nil {
+		return s.marked(err)
 	}
 	keyless, err := sqldb.Keyless(ctx, s.db, s.name, leaseKind.key)
 	switch {

@@ -76,12 +76,12 @@ func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) er
 	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
 }
 
-// marked marks the error of a request that succeeds if it is made again.
+// marked marks the error of a request that succeeds if it is made again, or if the user gets a right.
 func (t *table) marked(err error) error {
 	if t.dialect().Transient(err) {
 		return lease.Transient(err)
 	}
-	return err
+	return t.denied(err, t.grants())
 }
 
 // list runs a query for at most limit rows. A plugin may send the query to a replica.

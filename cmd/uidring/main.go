@@ -11,6 +11,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
 	"github.com/uidring/uidring/cmd/uidring/internal/layout"
@@ -34,9 +35,10 @@ file uidring.db in the current folder, which gen creates.`,
   uidring layout default                 a layout: its fields and its end
   uidring workers                        worker numbers and their holders
   uidring segments create orders         a counter, for small and dense ids
+  uidring schema postgres                the tables, and the rights that a service needs
   uidring bench                          the cost of an id on this machine`,
 		Version: cli.Version(),
 	}
-	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), bench.New())
+	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), schema.New(nil), bench.New())
 	return root
 }

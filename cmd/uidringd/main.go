@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
 	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
@@ -43,6 +44,6 @@ Exit codes: 0 done, 1 failed, 2 wrong flags or config, 143 or 130 after a signal
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(gen.New(stores.All), segments.New(stores.All), workers.New(stores.All))
+	root.AddCommand(gen.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All))
 	return root
 }

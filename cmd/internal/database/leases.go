@@ -26,6 +26,8 @@ type Store struct {
 	// Counters is nil if the store keeps no counters.
 	Open     func(ctx context.Context) (lease.Store, func() error, error)
 	Counters func(ctx context.Context, logger *slog.Logger) (CounterStore, func() error, error)
+
+	Rights func(user string) string // the store's own text that gives a user what a service needs
 }
 
 // The kinds of stores.

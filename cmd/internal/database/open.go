@@ -132,6 +132,30 @@ func (d DSN) open(ctx context.Context, connect func(context.Context, *Store) (fu
 	return o, nil
 }
 
+// Describe returns an SQL database's handle for what depends on its kind alone, or another store. It
+// does not connect.
+func (d DSN) Describe() (*gorm.DB, *Store, error) {
+	if read := d.store(); read != nil {
+		store, err := read(d.Text)
+		return nil, store, d.usage(err)
+	}
+	target, err := d.target()
+	if err != nil {
+		return nil, nil, d.usage(err)
+	}
+	pool, dialector, err := target.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := gorm.Open(described{dialector}, &gorm.Config{ConnPool: pool, DisableAutomaticPing: true})
+	return db, nil, errors.Join(err, pool.Close())
+}
+
+// described asks no server for its version.
+type described struct{ gorm.Dialector }
+
+func (described) Initialize(*gorm.DB) error { return nil }
+
 // usage marks err as a fault of the DSN. It returns nil for nil.
 func (d DSN) usage(err error) error {
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -67,14 +68,25 @@ func (s *Store) ensureTable(ctx context.Context) error {
 	if missing == nil || s.check() != nil || !s.dialect().Missing(missing) {
 		return missing
 	}
-	columns := s.tag + " VARCHAR(128) NOT NULL DEFAULT '' PRIMARY KEY, " + s.next + " BIGINT NOT NULL DEFAULT 1"
-	if s.step != "" {
-		columns += ", " + s.step + " INT NOT NULL, description VARCHAR(256) DEFAULT NULL, " + s.updated + " " + s.dialect().updated
+	create, err := s.Schema()
+	if err == nil {
+		err = s.retry(ctx, func(tx *gorm.DB) error { return tx.Exec(create).Error })
 	}
-	create := "CREATE TABLE IF NOT EXISTS " + s.quoted() + " (" + columns + ")" + s.dialect().engine
-	err := s.retry(ctx, func(tx *gorm.DB) error { return tx.Exec(create).Error })
 	if looked := s.again(ctx, look); looked == nil || err == nil { // another process may have been faster
 		return looked
 	}
 	return fmt.Errorf("segmentsql: create %s: %w", s, err)
+}
+
+// Schema returns the statement with which Create makes the table on this kind of database. It uses no
+// connection.
+func (s *Store) Schema() (string, error) {
+	if err := s.check(); err != nil {
+		return "", err
+	}
+	columns := []string{s.tag + " VARCHAR(128) NOT NULL DEFAULT '' PRIMARY KEY", s.next + " BIGINT NOT NULL DEFAULT 1"}
+	if s.step != "" {
+		columns = append(columns, s.step+" INT NOT NULL", "description VARCHAR(256) DEFAULT NULL", s.updated+" "+s.dialect().updated)
+	}
+	return "CREATE TABLE IF NOT EXISTS " + s.quoted() + " (\n  " + strings.Join(columns, ",\n  ") + "\n)" + s.dialect().engine, nil
 }

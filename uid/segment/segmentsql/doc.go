@@ -9,7 +9,7 @@
 // of one tag, whose ids are equal: keep a tag in one table, or give [segment.Stripe] one
 // Store for each database. Only Create and CreateGapless make the table and rows. The
 // database user of a service needs what [Store.Grants] returns, such as
-// GRANT SELECT, UPDATE ON leaf_alloc TO ids.
+// GRANT SELECT, UPDATE ON TABLE leaf_alloc TO ids. The command uidring schema prints all statements.
 //
 // One transaction reads the row under a lock, writes the counter on condition that it
 // is unchanged, and reads it back. So ranges never overlap, at any isolation level, on

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -29,10 +30,14 @@ func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if err := s.look(ctx, s.db); err != nil && !s.dialect().Missing(err) {
-		return err
+	err := s.look(ctx, s.db)
+	if err == nil || s.dialect().Missing(err) {
+		err = sqldb.Transaction(ctx, s.db, f)
 	}
-	return sqldb.Transaction(ctx, s.db, f)
+	if s.dialect().Denied(err) {
+		err = fmt.Errorf("%w; the user of a service needs GRANT %s, as uidring schema prints", err, strings.Join(s.Grants(), ", "))
+	}
+	return err
 }
 
 // look returns nil if the table can be read, and no other counts the same. It looks until

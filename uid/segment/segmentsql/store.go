@@ -84,7 +84,7 @@ func (s *Store) String() string {
 }
 
 // Grants returns what the database user of a running service needs, for "GRANT … TO user".
-func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON " + s.table} }
+func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON TABLE " + s.table} }
 
 // Reserve implements [segment.Store].
 func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {

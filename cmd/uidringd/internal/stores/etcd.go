@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,7 +25,10 @@ func etcd(text string) (*database.Store, error) {
 	if err := errors.Join(a.end("timeout, tls, ca, cert or key"), workeretcd.NewStore(new(clientv3.Client), workeretcd.Config{Prefix: prefix}).Check()); err != nil {
 		return nil, err
 	}
-	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	rights := func(user string) string {
+		return fmt.Sprintf("etcdctl role add %[1]s\netcdctl role grant-permission %[1]s %[2]s\netcdctl user grant-role %[1]s %[1]s\n", user, workeretcd.Role(prefix))
+	}
+	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Rights: rights, Open: func(ctx context.Context) (lease.Store, func() error, error) {
 		if err := reach(ctx, a.hosts); err != nil {
 			return nil, nil, err
 		}

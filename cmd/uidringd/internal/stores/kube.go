@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -16,6 +17,21 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
 )
+
+// role is what a service account, its namespace and the rule go into.
+const role = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: %[1]s, namespace: %[2]s}
+rules:
+  - %[3]s
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: %[1]s, namespace: %[2]s}
+subjects:
+  - {kind: ServiceAccount, name: %[1]s, namespace: %[2]s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: %[1]s}
+`
 
 // kubernetes reads kube://namespace/prefix. The URL names no server: a kubeconfig does, or
 // the pod that the process runs in.
@@ -34,7 +50,10 @@ func kubernetes(text string) (*database.Store, error) {
 	if err := errors.Join(a.end("timeout, kubeconfig or context"), example.Check()); err != nil {
 		return nil, err
 	}
-	return &database.Store{Name: "kube://" + namespace + u.Path, Timeout: timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	rights := func(user string) string {
+		return fmt.Sprintf(role, user, cmp.Or(namespace, "default"), workerkube.Rule)
+	}
+	return &database.Store{Name: "kube://" + namespace + u.Path, Timeout: timeout, Rights: rights, Open: func(ctx context.Context) (lease.Store, func() error, error) {
 		config, err := client.ClientConfig()
 		if clientcmd.IsEmptyConfig(err) {
 			err = errors.New("there is neither a pod nor a kubeconfig to name the cluster: set KUBECONFIG, make ~/.kube/config, or add ?kubeconfig=FILE")

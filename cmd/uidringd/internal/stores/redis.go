@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"time"
@@ -103,6 +104,9 @@ func redisServers(text string) (*database.Store, error) {
 		}
 		return workerredis.NewStore(client, keys), client.Close, nil
 	}
+	rights := func(user string) string {
+		return fmt.Sprintf("ACL SETUSER %s on %s %s\n", user, workerredis.ACL(s.prefix), segmentredis.ACL(s.prefix))
+	}
 	counters := func(ctx context.Context, logger *slog.Logger) (database.CounterStore, func() error, error) {
 		client, err := s.connect(ctx)
 		if err != nil {
@@ -110,5 +114,5 @@ func redisServers(text string) (*database.Store, error) {
 		}
 		return segmentredis.New(client, segmentredis.Config{Prefix: s.prefix, Logger: logger}), client.Close, nil
 	}
-	return &database.Store{Name: s.name(), Timeout: s.timeout, Open: leases, Counters: counters}, nil
+	return &database.Store{Name: s.name(), Timeout: s.timeout, Open: leases, Counters: counters, Rights: rights}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -29,7 +30,15 @@ func zooKeeper(text string) (*database.Store, error) {
 	if err := errors.Join(a.end("timeout, session, tls, ca, cert or key"), workerzk.NewStore(new(zk.Conn), workerzk.Config{Path: path}).Check()); err != nil {
 		return nil, err
 	}
-	return &database.Store{Name: a.name(), Timeout: timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	rights := func(user string) string {
+		lines, parent := fmt.Sprintf("addauth digest %s:PASSWORD\n", user), ""
+		for name := range strings.SplitSeq(path[1:], "/") {
+			parent += "/" + name
+			lines += fmt.Sprintf("create %s \"\" auth::cdrw\n", parent) // workerzk.Perms
+		}
+		return lines
+	}
+	return &database.Store{Name: a.name(), Timeout: timeout, Rights: rights, Open: func(ctx context.Context) (lease.Store, func() error, error) {
 		if err := reach(ctx, a.hosts); err != nil {
 			return nil, nil, err
 		}

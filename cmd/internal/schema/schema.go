@@ -1,0 +1,199 @@
+// Package schema is the subcommand that prints tables and rights.
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+	"github.com/uidring/uidring/worker"
+)
+
+// The tables of worker numbers; those of counters are in package database.
+const (
+	leases   = "lease"
+	registry = "registry"
+)
+
+// kinds are words that stand for a DSN.
+var kinds = map[string]string{
+	"mysql": "mysql://localhost:3306/ids", "mariadb": "mysql://localhost:3306/ids", "postgres": "postgres://localhost:5432/ids", "sqlite": database.Default,
+	"redis": "redis://localhost", "etcd": "etcd://localhost", "zookeeper": "zk://localhost", "kubernetes": "kube://",
+}
+
+// New returns the subcommand. It knows the rights in stores too, not only in SQL databases.
+func New(stores database.Stores) *cobra.Command {
+	var (
+		tables, counters []string
+		user             string
+	)
+	words := []string{"mysql", "mariadb", "postgres", "sqlite"}
+	if len(stores) > 0 {
+		words = append(words, "redis", "etcd", "zookeeper", "kubernetes")
+	}
+	cmd := &cobra.Command{
+		Use:   "schema [DATABASE]",
+		Short: "Print the tables, and the rights that a service needs",
+		Long: `schema prints the statements that create the tables, as a start executes them itself, and
+the rights that the user of a running service needs. The database's own client takes the
+output as it is: mariadb, psql or sqlite3. Let a user who may create tables run it, and
+set NoSchema in the services' configs. The service's user has to be there.
+
+DATABASE is ` + strings.Join(words, ", ") + `. Without it, --dsn names the
+database. Nothing connects to it.
+
+--table has the tables of worker numbers, and --segments those of counters; by default,
+all are printed. Each is a kind, or kind=name for a name of your own. Processes that lease
+numbers look for the registry's table, and the other way round: print both, or set
+NoOtherTable in the config.
+
+For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints the rights as commands of
+redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user's password.`,
+		Example: `  uidring schema postgres | psql app
+  uidring schema mysql --user "'orders'@'10.%'" | mariadb app
+  uidring schema postgres --table lease=ids.lease,registry=ids.node --segments leaf_alloc=ids.leaf
+  uidringd schema --dsn "redis://host/?prefix={orders}" | redis-cli`,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: words,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dsn, flags := database.Of(cmd, stores), cmd.Flags()
+			if len(args) > 0 {
+				text, known := kinds[args[0]]
+				switch {
+				case !known:
+					return cli.Usagef("%q is no kind of database; want %s", args[0], strings.Join(words, ", "))
+				case flags.Changed("dsn"):
+					return cli.Usagef("want %s or --dsn, not both", args[0])
+				}
+				dsn.Text, dsn.Origin = text, args[0]
+			}
+			if !flags.Changed("table") && !flags.Changed("segments") {
+				tables, counters = []string{leases, registry}, []string{database.LeafAlloc, database.Sequence}
+			}
+			db, store, err := dsn.Describe()
+			switch {
+			case err != nil:
+				return err
+			case store == nil:
+				return write(cmd.OutOrStdout(), db, tables, counters, user)
+			case flags.Changed("table") || flags.Changed("segments"):
+				return cli.Usagef("--table and --segments are for SQL databases, and %s names none", dsn.Origin)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), store.Rights(user))
+			return err
+		},
+	}
+	cmd.Flags().StringSliceVar(&tables, "table", nil, "`tables` of worker numbers: lease, registry; lease=NAME is one of another name")
+	cmd.Flags().StringSliceVar(&counters, "segments", nil, "`tables` of counters: leaf_alloc, sequence; leaf_alloc=NAME is one of another name")
+	cmd.Flags().StringVar(&user, "user", "ids", "who gets the rights, as the database writes it")
+	database.Flag(cmd, stores)
+	return cmd
+}
+
+// table is what the handles on all tables have.
+type table interface {
+	Schema() (string, error)
+	Grants() []string
+}
+
+// write prints the statements that make tables in an SQL database.
+func write(w io.Writer, db *gorm.DB, tables, counters []string, user string) error {
+	all, grants, creates, err := open(db, tables, counters)
+	if err != nil {
+		return err
+	}
+	slices.Sort(grants)
+	var text strings.Builder
+	for _, t := range all {
+		create, err := t.Schema()
+		if err != nil {
+			return &cli.UsageError{Err: err}
+		}
+		fmt.Fprintf(&text, "%s;\n\n", create)
+		grants = append(grants, t.Grants()...)
+	}
+	grant := func(before string, rights []string) {
+		for i, right := range rights {
+			if !slices.Contains(rights[:i], right) {
+				fmt.Fprintf(&text, "%sGRANT %s TO %s;\n", before, right, user)
+			}
+		}
+	}
+	switch {
+	case db.Name() == "sqlite":
+		text.WriteString("-- SQLite has no users: a service must be able to write the file and its folder.\n")
+	default:
+		text.WriteString("-- What a service needs:\n")
+		grant("", grants)
+		if len(creates) > 0 {
+			text.WriteString("\n-- A start without NoSchema, which creates tables of worker numbers, needs this too:\n")
+			grant("-- ", creates)
+		}
+	}
+	_, err = io.WriteString(w, text.String())
+	return err
+}
+
+// open returns the tables, the rights on their schemas, and those to create tables of worker numbers.
+func open(db *gorm.DB, tables, counters []string) (all []table, schemas, creates []string, err error) {
+	numbers, err := named("--table", tables, leases, registry)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	segments, err := named("--segments", counters, database.LeafAlloc, database.Sequence)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for kind, name := range map[string]string{leases: worker.DefaultLeaseTable, registry: worker.DefaultNodeTable} {
+		if given, wanted := numbers[kind]; wanted { // by name, since the one beside may have a name of its own
+			numbers[kind] = cmp.Or(given, name)
+		}
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Values(numbers)), slices.Collect(maps.Values(segments))) {
+		if schema, _, qualified := strings.Cut(name, "."); qualified && db.Name() == "postgres" {
+			schemas = append(schemas, "USAGE ON SCHEMA "+schema)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(numbers)) {
+		config := worker.StoreConfig{Table: numbers[kind], NoOtherTable: len(numbers) == 1}
+		if kind == leases {
+			config.RegistryTable = numbers[registry]
+			t := worker.NewStore(db, config)
+			all, creates = append(all, t), append(creates, t.CreateGrants()...)
+			continue
+		}
+		t := worker.NewRegistry(db, worker.RegistryConfig{Table: config.Table, LeaseTable: numbers[leases], NoOtherTable: config.NoOtherTable})
+		all, creates = append(all, t), append(creates, t.CreateGrants()...)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(segments)) {
+		config := segmentsql.Config{Table: segments[kind]}
+		if kind == database.Sequence {
+			all = append(all, segmentsql.Sequence(db, config))
+		} else {
+			all = append(all, segmentsql.LeafAlloc(db, config))
+		}
+	}
+	return all, schemas, creates, nil
+}
+
+// named reads kinds of tables with their names, which are "" by default.
+func named(flag string, texts []string, kinds ...string) (map[string]string, error) {
+	names := map[string]string{}
+	for _, text := range texts {
+		kind, name, given := strings.Cut(text, "=")
+		if !slices.Contains(kinds, kind) || given && name == "" {
+			return nil, cli.Usagef("%s %q: want %s, or such with a name, as %s=ids.mine", flag, text, strings.Join(kinds, " or "), kinds[0])
+		}
+		names[kind] = name
+	}
+	return names, nil
+}
