@@ -81,7 +81,7 @@ func TestStyles(t *testing.T) {
 				if len(r.missing) == 0 {
 					return
 				}
-				if attempt == 3 {
+				if attempt == 5 {
 					t.Fatalf("these did not happen: %q", r.missing)
 				}
 			}
