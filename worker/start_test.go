@@ -219,7 +219,7 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 		db, pool := s.Pooled(t)
 		pool.Cut(errUnavailable)
 		number, err := take(t, context.Background(), s.on(db, worker.StoreConfig{NoSchema: true}), max22)
-		if number != 0 || !errors.Is(err, errUnavailable) || !strings.HasPrefix(err.Error(), s.doing+s.Table+": ") {
+		if number != 0 || !errors.Is(err, errUnavailable) || !strings.HasPrefix(err.Error(), "worker: look for "+s.Table+": ") {
 			t.Errorf("%d, %v; want what was being done", number, err)
 		}
 	})
