@@ -72,6 +72,9 @@ func Sequence(db *gorm.DB, config Config) *Store {
 
 func newStore(db *gorm.DB, l layout, config Config) *Store {
 	l.table = cmp.Or(config.Table, l.table)
+	if db != nil && db.Config != nil && db.Statement != nil {
+		db = db.Session(&gorm.Session{}) // a copy, so that later changes of db have no effect
+	}
 	return &Store{db: db, layout: l, logger: cmp.Or(config.Logger, slog.Default())}
 }
 
