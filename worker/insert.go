@@ -49,6 +49,8 @@ var (
 
 const maxUnmade = 16
 
+const findTries = 5
+
 func (s *Store) insertDrawn(ctx context.Context, w lease.Write) (int64, bool, error) {
 	number, err := s.drawn(ctx, s.other(), w)
 	switch {
@@ -85,11 +87,15 @@ func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, 
 		Port     string `gorm:"column:port"`     // of the count
 	}
 	row := counter(w.Within.From)
-	err = s.ask(ctx, &is, s.query(`SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
+	find := s.query(`SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
 		(SELECT port FROM {table} WHERE worker_id = ?) AS port
 		FROM (SELECT worker_id AS number FROM {table} WHERE worker_id BETWEEN ? AND ? AND token = ? ORDER BY worker_id DESC LIMIT 1) made
-		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`),
-		row, wants(w).From, wants(w).To, w.Token, row)
+		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`)
+	for range findTries { // a number whose row is not found is lost until the row expires
+		if err = s.ask(ctx, &is, find, row, wants(w).From, wants(w).To, w.Token, row); !s.dialect().Transient(err) {
+			break
+		}
+	}
 	switch {
 	case err != nil:
 		return 0, false, err
@@ -104,7 +110,9 @@ func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, 
 		}
 		return 0, false, err
 	case w.Fresh && w.Within.From < w.Within.To && is.Port != strconv.FormatInt(w.Within.To, 10):
-		err = s.warnOverlap(ctx, w.Within)
+		if err = s.warnOverlap(ctx, w.Within); s.dialect().Transient(err) {
+			err = nil // the number is made, and a later start warns
+		}
 	}
 	return is.Number, err == nil, err
 }
@@ -168,6 +176,9 @@ func (s *Store) uncounted(ctx context.Context, w lease.Write) (number int64, don
 	}
 	if registry != nil && w.Fresh && w.Within.From > 0 && is.Next > w.Within.To {
 		return is.Next, false, nil
+	}
+	if !w.Fresh { // the number has a row, and was counted before: MySQL tells of changed rows only
+		return w.Number, false, nil
 	}
 	return 0, false, errAgain
 }
