@@ -99,6 +99,8 @@ func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, 
 	switch {
 	case err != nil:
 		return 0, false, err
+	case is.Number < 0 && s.dialect().made(wrote):
+		return 0, false, lease.Transient(errTaken)
 	case is.Number < 0 && w.Fresh: // the number has a row, though it was not counted
 		return 0, false, s.recount(ctx, w.Within)
 	case is.Number < 0:
@@ -177,8 +179,12 @@ func (s *Store) uncounted(ctx context.Context, w lease.Write) (number int64, don
 	if registry != nil && w.Fresh && w.Within.From > 0 && is.Next > w.Within.To {
 		return is.Next, false, nil
 	}
-	if !w.Fresh { // the number has a row, and was counted before: MySQL tells of changed rows only
-		return w.Number, false, nil
+	if !w.Fresh { // MySQL tells of changed rows only: the number may have a row, and have been counted before
+		var rows int64
+		err := s.ask(ctx, &rows, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ?"), w.Number)
+		if rows > 0 || err != nil {
+			return w.Number, false, err
+		}
 	}
 	return 0, false, errAgain
 }
@@ -295,6 +301,9 @@ func (s *Store) insertRow(ctx context.Context, values string, vars ...any) error
 	}
 	return err
 }
+
+// errTaken says that the row may have been made, and has another's token by now.
+var errTaken = errors.New("the row was taken over at once, or was there")
 
 // errIgnored is why a write counts as not done.
 var errIgnored = errors.New("the database did not write a row, and returned no error")

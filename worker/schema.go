@@ -40,9 +40,10 @@ type dialect struct {
 
 	reads sql.IsolationLevel // the least at which nothing uncommitted is seen; the default is any
 
-	greatest string // the function of the greatest of its arguments
-	lock     string // locks the rows that a subquery reads
-	counts   string // makes the second row of Store.count raise the count, and a first one that exists change nothing
+	greatest string                 // the function of the greatest of its arguments
+	lock     string                 // locks the rows that a subquery reads
+	made     func(wrote int64) bool // whether Store.count, which wrote so many rows, may have made the first one
+	counts   string                 // makes the second row of Store.count raise the count, and a first one that exists change nothing
 }
 
 // dialects are by the name of GORM's dialector.
@@ -55,6 +56,7 @@ var dialects = map[string]dialect{
 		now:      "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
 		greatest: "GREATEST",
 		lock:     " FOR UPDATE",
+		made:     func(wrote int64) bool { return wrote%2 == 1 }, // an update of a row counts as 2, one that changes nothing as 0
 		counts:   "ON DUPLICATE KEY UPDATE reserved_until = IF({table}.worker_id < 0, VALUES(reserved_until), {table}.reserved_until)",
 	},
 	"postgres": {
@@ -62,12 +64,14 @@ var dialects = map[string]dialect{
 		now:      "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
 		greatest: "GREATEST",
 		lock:     " FOR UPDATE",
+		made:     func(wrote int64) bool { return wrote == 2 },
 		counts:   "ON CONFLICT (worker_id) DO UPDATE SET reserved_until = excluded.reserved_until WHERE {table}.worker_id < 0",
 	},
 	"sqlite": {
 		date:     "STRFTIME('%%Y-%%m-%%d', %s)",
 		now:      "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
 		greatest: "MAX",
+		made:     func(wrote int64) bool { return wrote == 2 },
 		counts:   "ON CONFLICT (worker_id) DO UPDATE SET reserved_until = excluded.reserved_until WHERE {table}.worker_id < 0",
 	},
 }
