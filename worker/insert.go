@@ -112,9 +112,7 @@ func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, 
 		}
 		return 0, false, err
 	case w.Fresh && w.Within.From < w.Within.To && is.Port != strconv.FormatInt(w.Within.To, 10):
-		if err = s.warnOverlap(ctx, w.Within); s.dialect().Transient(err) {
-			err = nil // the number is made, and a later start warns
-		}
+		_ = s.warnOverlap(ctx, w.Within) // the number is made; after an error, a later start warns
 	}
 	return is.Number, err == nil, err
 }

@@ -109,12 +109,12 @@ func crash(b bench) {
 func loss(b bench) {
 	h := b.take(9)
 	before := h.Last()
-	b.must(b.leaser(b.Store).Free(b.Context(), 0, true))
-	successor := b.take(9, lease.Config{Assigner: number(0)}).Last()
-	if successor.Number != 0 || successor.From.Before(before.Until) {
+	b.must(b.leaser(b.Store).Free(b.Context(), before.Number, true))
+	successor := b.take(9, lease.Config{Assigner: number(before.Number)}).Last()
+	if successor.Number != before.Number || successor.From.Before(before.Until) {
 		b.Errorf("granted %+v, and %+v to the one before", successor, before)
 	}
-	h.Await(b, "the holder takes another number", func(g lease.Grant) bool { return g.Held && g.Number != 0 })
+	h.Await(b, "the holder takes another number", func(g lease.Grant) bool { return g.Held && g.Number != before.Number })
 	if !h.Lost(lease.ErrLost) {
 		b.Error("no grant reports the loss")
 	}
