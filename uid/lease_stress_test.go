@@ -120,7 +120,7 @@ func note(latest *atomic.Int64, last int64) {
 
 // A number is lost and another granted while the generator closes: no id repeats, ids stay in
 // order, and once Close has returned, none is issued. The windows between the two are a few instructions
-// long, so `make woven` runs this with yields between them.
+// long, so `make stress-yields` runs this with yields between them.
 func TestLossAtClose(t *testing.T) {
 	four := small // ids a tick
 	four.SequenceBits = 2

@@ -1,10 +1,9 @@
-// Package browsertest drives the status page in a real browser. It is a module of
-// its own, so that nobody who links uidring gets a browser driver with it.
+// Package browser drives the status page of uidstatus in a real browser.
 //
 // UIDRING_TEST_BROWSER names the browser, one of the Chromium family; without it
 // the usual names are looked for, and without any the tests are skipped.
 // UIDRING_TEST_ARTIFACTS names a directory for the screenshots.
-package browsertest
+package browser
 
 import (
 	"context"

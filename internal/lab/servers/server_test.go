@@ -1,6 +1,6 @@
 //go:build linux
 
-package fleet
+package servers
 
 import (
 	"errors"
@@ -59,7 +59,7 @@ var dir string // of the program
 
 func TestMain(m *testing.M) {
 	var err error
-	if dir, err = os.MkdirTemp("", "fleet"); err != nil {
+	if dir, err = os.MkdirTemp("", "servers"); err != nil {
 		panic(err)
 	}
 	code := m.Run()

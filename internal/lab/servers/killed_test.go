@@ -1,11 +1,11 @@
 //go:build linux
 
-// Package fleet tests servers that share a database behind a plain TCP balancer, while clients of
+// Package servers tests servers that share a database behind a plain TCP balancer, while clients of
 // every kind draw ids. It has no code of its own.
 //
-// UIDRING_FLEET_ROUNDS is how often a server is tormented, and UIDRING_FLEET_SEED repeats the
+// UIDRING_SERVERS_ROUNDS is how often a server is tormented, and UIDRING_SERVERS_SEED repeats the
 // choices of a run.
-package fleet
+package servers
 
 import (
 	"cmp"
@@ -34,12 +34,12 @@ func urls(servers []*server) (list []string) {
 }
 
 // Servers are killed, paused and restarted at random. No id is issued twice.
-func TestFleet(t *testing.T) {
+func TestKilledServers(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
-			rounds := number(t, "UIDRING_FLEET_ROUNDS", 9)
-			seed := number(t, "UIDRING_FLEET_SEED", rand.Uint64()>>1)
-			t.Logf("UIDRING_FLEET_SEED=%d, %d rounds", seed, rounds)
+			rounds := number(t, "UIDRING_SERVERS_ROUNDS", 9)
+			seed := number(t, "UIDRING_SERVERS_SEED", rand.Uint64()>>1)
+			t.Logf("UIDRING_SERVERS_SEED=%d, %d rounds", seed, rounds)
 			random := rand.New(rand.NewPCG(seed, 0))
 			servers := newServers(t, database(t, t.TempDir()), "0s", "    step: 500\n    max_step: 500") // calls wait for ranges often
 			b := newBalancer(t, servers)

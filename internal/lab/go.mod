@@ -1,11 +1,13 @@
-module github.com/uidring/uidring/internal/test/torture
+module github.com/uidring/uidring/internal/lab
 
 go 1.26.0
 
 require (
+	connectrpc.com/connect v1.21.1
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/uidring/uidring v0.0.0
+	github.com/uidring/uidring/cmd v0.0.0
 	github.com/uidring/uidring/uid/segment/segmentredis v0.0.0
 	github.com/uidring/uidring/worker/workeretcd v0.0.0
 	github.com/uidring/uidring/worker/workerkube v0.0.0
@@ -54,15 +56,15 @@ require (
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.yaml.in/yaml/v2 v2.4.4 // indirect
-	golang.org/x/net v0.61.0 // indirect
-	golang.org/x/oauth2 v0.36.0 // indirect
+	go.yaml.in/yaml/v2 v2.4.5 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260817212433-ac3dfec99bb1 // indirect
-	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20261104224025-d1e00e9f33ab // indirect
 	google.golang.org/grpc v1.85.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
@@ -84,10 +86,14 @@ require (
 )
 
 replace (
-	github.com/uidring/uidring => ../../..
-	github.com/uidring/uidring/uid/segment/segmentredis => ../../../uid/segment/segmentredis
-	github.com/uidring/uidring/worker/workeretcd => ../../../worker/workeretcd
-	github.com/uidring/uidring/worker/workerkube => ../../../worker/workerkube
-	github.com/uidring/uidring/worker/workerredis => ../../../worker/workerredis
-	github.com/uidring/uidring/worker/workerzk => ../../../worker/workerzk
+	github.com/uidring/uidring => ../..
+	github.com/uidring/uidring/uid/segment/segmentredis => ../../uid/segment/segmentredis
+	github.com/uidring/uidring/worker/workeretcd => ../../worker/workeretcd
+	github.com/uidring/uidring/worker/workerkube => ../../worker/workerkube
+	github.com/uidring/uidring/worker/workerredis => ../../worker/workerredis
+	github.com/uidring/uidring/worker/workerzk => ../../worker/workerzk
 )
+
+replace github.com/uidring/uidring/cmd => ../../cmd
+
+replace github.com/uidring/uidring/uid/uidprom => ../../uid/uidprom

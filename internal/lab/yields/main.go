@@ -1,8 +1,8 @@
-// Command woven writes an overlay for `go test -overlay` in which the statements of some
+// Command yields writes an overlay for `go test -overlay` in which the statements of some
 // packages yield at random, so that a window of a few instructions between two goroutines
 // is often open:
 //
-//	go run ./internal/tools/woven FOLDER ./uid ./padding ./ringbuffer
+//	go run ./internal/lab/yields FOLDER ./uid ./padding ./ringbuffer
 //	go test -overlay FOLDER/overlay.json ./uid
 //
 // The rewritten files and overlay.json are in FOLDER.
@@ -27,7 +27,7 @@ import (
 	"runtime"
 )
 
-func woven() {
+func maybeYield() {
 	if rand.Uint32()%4 == 0 {
 		runtime.Gosched()
 	}
@@ -35,13 +35,13 @@ func woven() {
 `
 
 func main() {
-	if err := weave(os.Args[1], os.Args[2:]); err != nil {
-		fmt.Fprintln(os.Stderr, "woven:", err)
+	if err := rewrite(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "yields:", err)
 		os.Exit(1)
 	}
 }
 
-func weave(folder string, packages []string) error {
+func rewrite(folder string, packages []string) error {
 	replace := map[string]string{}
 	write := func(original, text string) error {
 		original, err := filepath.Abs(original)
@@ -62,14 +62,14 @@ func weave(folder string, packages []string) error {
 				continue
 			}
 			var text string
-			if text, pkg, err = woven(name); err != nil {
+			if text, pkg, err = addYields(name); err != nil {
 				return err
 			}
 			if err := write(name, text); err != nil {
 				return err
 			}
 		}
-		if err := write(filepath.Join(dir, "woven.go"), "package "+pkg+"\n"+yield); err != nil {
+		if err := write(filepath.Join(dir, "yields.go"), "package "+pkg+"\n"+yield); err != nil {
 			return err
 		}
 	}
@@ -80,9 +80,9 @@ func weave(folder string, packages []string) error {
 	return os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600)
 }
 
-// woven returns a file with a call before each statement, and the name of its package. The
+// addYields returns a file with a call before each statement, and the name of its package. The
 // lines keep their numbers.
-func woven(name string) (text, pkg string, err error) {
+func addYields(name string) (text, pkg string, err error) {
 	source, err := os.ReadFile(name)
 	if err != nil {
 		return "", "", err
@@ -115,7 +115,7 @@ func woven(name string) (text, pkg string, err error) {
 	})
 	slices.Sort(places)
 	for _, at := range slices.Backward(places) {
-		source = slices.Insert(source, at, []byte("woven(); ")...)
+		source = slices.Insert(source, at, []byte("maybeYield(); ")...)
 	}
 	return string(source), file.Name.Name, nil
 }
