@@ -2,12 +2,14 @@
 
 .DEFAULT_GOAL := help
 FUZZ_INPUTS ?= 500000
-TORTURE_IDS ?= 60000000
-FLEET_ROUNDS ?= 300
+STRESS_IDS ?= 60000000
+STRESS_ROUNDS ?= 300
 TEST = go list -m -f '{{.Dir}}/...' | xargs go test
 
-help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+help:
+	@sed -n 's/^## \(.*\)/\n\1/p; s/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+## Check a change
 
 test: ## run the tests of every module; those on MariaDB and PostgreSQL need UIDRING_TEST_MYSQL and UIDRING_TEST_POSTGRES
 	$(TEST)
@@ -15,11 +17,13 @@ test: ## run the tests of every module; those on MariaDB and PostgreSQL need UID
 race: ## run the tests of every module under the race detector
 	$(TEST) -race
 
-busy: ## run the tests of every module ten times in a row beside eight busy loops
-	@for loop in 1 2 3 4 5 6 7 8; do timeout 4h sh -c 'while :; do :; done' & pids="$$pids $$!"; done; trap "kill $$pids" EXIT; $(TEST) -count=10 -timeout 120m
-
 lint: ## check formatting, modules, vet, the import rules and the exported API
 	.ci/run lint
+
+ci: ## run every step of CI
+	.ci/run
+
+## Write generated files
 
 api: ## write the exported API of every package to testdata/api, as go doc prints it
 	.ci/api testdata/api
@@ -28,6 +32,9 @@ reference: ## write the pages of docs/reference, as the commands describe themse
 	go run ./cmd/uidring docs docs/reference
 	go run ./cmd/uidringd docs docs/reference
 
+proto: ## generate the code of the server's .proto
+	cd cmd/uidringd && GOWORK=off npm exec --yes --package=@bufbuild/buf@1.75.0 -- buf $(or $(BUF),generate)
+
 extras: ## write the pages of the manual and the completions of a release to extras
 	mkdir -p extras/completions
 	for command in uidring uidringd; do \
@@ -35,44 +42,47 @@ extras: ## write the pages of the manual and the completions of a release to ext
 		for shell in bash zsh fish; do go run ./cmd/$$command completion $$shell >extras/completions/$$command.$$shell || exit; done || exit; \
 	done
 
-proto: ## generate the code of the server's .proto
-	.ci/buf generate
-
-outdated: ## list the direct requirements of every module that have a newer version
-	@go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | xargs go list -e -m -u -f '{{if .Update}}{{.}}{{end}}'
-
-model: ## check the models, and find the faults that are seeded in them (needs spin and gcc)
-	.ci/model $$(git ls-files '*.pml')
-
-torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
-	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/test/torture -run 'TestTorture|TestStyles|TestHerds' -count=1 -parallel 6 -v -timeout 60m
-
-fleet: ## start, restart and cut off 30,000 Leasers in virtual time; kill servers behind a balancer FLEET_ROUNDS times (needs mariadbd, postgres and redis-server)
-	UIDRING_FLEET=30000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v
-	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
-
-flood: ## hold as much of a server's memory as clients with and without a token can, and expect it to stay below the manifests' limit
-	UIDRING_FLOOD=1 go test ./cmd/uidringd/internal/serve -run TestFlood -count=1 -v -timeout 60m
-
-woven: ## stress loss, Close and Shutdown with a random yield before each statement
-	WOVEN_ROUNDS=10 .ci/run woven
+## Test the tests, and try to break ids (internal/lab/README.md)
 
 faults: ## put each fault of testdata/faults.txt into a scratch clone, and expect a test to fail
-	go run ./internal/tools/faults testdata/faults.txt
+	go run ./internal/lab/faults testdata/faults.txt
+
+models: ## check the models, and find the faults that are seeded in them (needs spin and gcc)
+	.ci/run $$(git ls-files '*.pml' | sed 's/^/model:/')
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 	FUZZ_INPUTS=$(FUZZ_INPUTS) .ci/run fuzz
 
-growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
+stress-cpu: ## run all tests ten times beside eight busy loops
+	@for loop in 1 2 3 4 5 6 7 8; do timeout 4h sh -c 'while :; do :; done' & pids="$$pids $$!"; done; trap "kill $$pids" EXIT; $(TEST) -count=10 -timeout 120m
+
+stress-yields: ## run the tests of races with a random yield before each statement
+	YIELDS_ROUNDS=10 .ci/run stress:yields
+
+stress-processes: ## kill, pause and cut off processes and servers of every store, until STRESS_IDS ids are drawn
+	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(STRESS_IDS) go test ./internal/lab/torture -run 'TestTorture|TestStyles|TestHerds' -count=1 -parallel 6 -v -timeout 60m
+
+stress-starts: ## start, restart and cut off 30,000 Leasers in virtual time
+	UIDRING_FLEET=30000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v
+
+stress-servers: ## kill servers behind a balancer STRESS_ROUNDS times (needs mariadbd and postgres)
+	UIDRING_SERVERS_ROUNDS=$(STRESS_ROUNDS) go test ./internal/lab/servers -run TestKilledServers -count=1 -v -timeout 60m
+
+stress-memory: ## fill a server's memory as far as clients can, and expect it to stay below the manifests' limit
+	UIDRING_FLOOD=1 go test ./cmd/uidringd/internal/serve -run TestFlood -count=1 -v -timeout 60m
+
+stress-volume: ## draw 10,000,000,000 ids from one generator; print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
+
+## Release
 
 bench: ## measure generators and server beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
 	cd cmd/internal/peers && go run . ids server
 
+outdated: ## list the direct requirements of every module that have a newer version
+	@go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | xargs go list -e -m -u -f '{{if .Update}}{{.}}{{end}}'
+
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
 
-ci: ## run every step of CI
-	.ci/run
-
-.PHONY: woven help test race busy lint api reference extras proto outdated model torture fleet flood faults fuzz growth bench release ci
+.PHONY: help test race lint ci api reference proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-servers stress-memory stress-volume bench outdated release

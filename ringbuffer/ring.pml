@@ -19,7 +19,7 @@
  * compare positions. Positions have 8 bits; the second size below wraps them. A take within
  * RejectedTake is here a call of its own: it begins later, which asks more of the order.
  *
- * .ci/model checks the sizes below, and also TAKERS=3 TAKES=1 START=253.
+ * make models checks the sizes below, and also TAKERS=3 TAKES=1 START=253.
  * Each of these defines seeds a fault. The check has to find it by the assertion of
  * the property in brackets, which names that property in its line:
  *

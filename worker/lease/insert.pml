@@ -14,7 +14,7 @@
  * is its own. Rows of both tables may be deleted, also of numbers in use, except the Leasers' row of the number
  * that an Assigner chose: a deleted number is there for an Assigner.
  *
- * .ci/model checks the sizes below, and also LEASERS=2 RANGES=0.
+ * make models checks the sizes below, and also LEASERS=2 RANGES=0.
  * Each of these defines seeds a fault. The check has to find it by the assertion of the property
  * in brackets, which names that property in its line:
  *

@@ -29,7 +29,7 @@
  * the second. That loses no fault: nobody else reads what stamping changes, and the
  * second of two equal ticks is found, whichever holder stamps it.
  *
- * .ci/model checks the sizes below, and also WRITES=6 FLIGHTS=1 HORIZON=6.
+ * make models checks the sizes below, and also WRITES=6 FLIGHTS=1 HORIZON=6.
  * Each of these defines seeds a fault. The check has to find it by the assertion of
  * the property in brackets, which names that property in its line:
  *

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,11 +30,15 @@ import (
 // KubeAPIServer is the path of a kube-apiserver: what UIDRING_TEST_KUBE names, or what
 // .ci/kubeserver has built.
 var KubeAPIServer = sync.OnceValues(func() (string, error) {
-	path, err := installed("UIDRING_TEST_KUBE", "kubeserver", "--find")
-	if err != nil {
-		return "", err
+	if path := os.Getenv("UIDRING_TEST_KUBE"); path != "" {
+		return exec.LookPath(path)
 	}
-	return exec.LookPath(path)
+	_, here, _, _ := runtime.Caller(0)
+	path, err := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci/kubeserver"), "--find").Output()
+	if err != nil {
+		return "", fmt.Errorf("UIDRING_TEST_KUBE is not set, and .ci/kubeserver has built none: %w", err)
+	}
+	return strings.TrimSpace(string(path)), nil
 })
 
 // KubeAdmin is a user who may do everything.

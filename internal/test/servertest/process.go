@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,22 +43,6 @@ func Find(t testing.TB, names ...string) string {
 	}
 	need.Skip(t, "there is no "+names[0]+" here")
 	return ""
-}
-
-// installed returns what a variable of the environment names, or what a script of .ci prints.
-func installed(variable, script string, args ...string) (string, error) {
-	if path := os.Getenv(variable); path != "" {
-		return path, nil
-	}
-	_, here, _, _ := runtime.Caller(0)
-	var reason strings.Builder
-	find := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci", script), args...)
-	find.Stderr = &reason
-	path, err := find.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s is not set, and .ci/%s: %w: %s", variable, script, err, &reason)
-	}
-	return strings.TrimSpace(string(path)), nil
 }
 
 func port(address string) string {

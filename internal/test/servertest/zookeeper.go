@@ -20,14 +20,23 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// Classpath is where Java finds the jars of ZooKeeper: the folder that
-// UIDRING_TEST_ZOOKEEPER names, or that .ci/zookeeper makes.
+// Classpath is where Java finds the jars of ZooKeeper: those of Debian's libzookeeper-java, or
+// the folder that UIDRING_TEST_ZOOKEEPER names.
 var Classpath = sync.OnceValues(func() (string, error) {
 	if _, err := exec.LookPath("java"); err != nil {
 		return "", err
 	}
-	folder, err := installed("UIDRING_TEST_ZOOKEEPER", "zookeeper")
-	return filepath.Join(folder, "*"), err
+	if folder := os.Getenv("UIDRING_TEST_ZOOKEEPER"); folder != "" {
+		return filepath.Join(folder, "*"), nil
+	}
+	const folder = "/usr/share/java" // has jars of other packages too
+	jars, err := filepath.Glob(folder + "/netty-*.jar")
+	for _, name := range []string{"zookeeper", "zookeeper-jute", "metrics-core", "snappy-java", "slf4j-api", "slf4j-nop", "commons-cli"} {
+		jar := filepath.Join(folder, name+".jar")
+		_, missing := os.Stat(jar)
+		jars, err = append(jars, jar), errors.Join(err, missing)
+	}
+	return strings.Join(jars, ":"), err
 })
 
 // ZooKeeperPrograms are the members of an ensemble with their data below dir. If detour is
