@@ -20,12 +20,14 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
+// b has a file of its own: the keys of a Registry pass what others hold, in an order of starts
+// that varies, and the numbers of a range or of an Assigner are then used up.
 const everyKind = `
-stores: [{name: file, url: ids.db}]
+stores: [{name: file, url: ids.db}, {name: keys, url: keys.db}]
 limits: {ids: 500}
 generators:
   - {name: a, kind: cached, store: file, numbers: 0-8, ids: 7}
-  - {name: b, kind: default, worker: registry, store: file}
+  - {name: b, kind: default, worker: registry, store: keys}
   - {name: c, kind: slots, worker: "static:5", layout: snowflake}
   - {name: d, kind: default, worker: "static:9", store: file, max_backward: 1ns}
   - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 1ns, max_age: -1s}
