@@ -52,6 +52,7 @@ func scripts(t *testing.T) (dir string, all []script) {
 	const python = "/usr/bin/python3" // which finds Debian's packages
 	return dir, []script{
 		{"PHP", []string{"php", "client.php"}, []string{"php", "-r", "new Redis();"}},
+		{"predis", []string{"php", "predis.php"}, []string{"php", "-r", "require 'Predis/autoload.php';"}},
 		{"Ruby", []string{"ruby", "client.rb"}, []string{"ruby", "-e", "require 'redis'"}},
 		{"Perl", []string{"perl", "client.pl"}, []string{"perl", "-MRedis", "-e1"}},
 		{"Python", []string{python, "client.py"}, []string{python, "-c", "import redis"}},

@@ -9,7 +9,7 @@ connect = lambda do
   host, port = servers[0].split(":")
   address = host.start_with?("/") ? { path: host } : { host: host, port: port.to_i }
   address[:password] = token unless token.empty?
-  Redis.new(timeout: timeout.to_f, **address)
+  Redis.new(timeout: timeout.to_f, db: 0, **address)
 end
 
 $stdin.each_line do |line|
