@@ -81,7 +81,7 @@ func TestTimeoutFollowsWindow(t *testing.T) {
 		s := new(hooked)
 		h := hold(t, s, lease.Config{Expiry: 5 * time.Minute})
 		s.calling(delaying(19 * time.Second)) // no bound of a request, which would end with the answer
-		for range 20 { // windows
+		for range 20 {                        // windows
 			time.Sleep(lease.DefaultWindow)
 			if now := h.Last(); !now.Held || now.Number != 0 || now.Err != nil || !now.Until.After(time.Now()) {
 				t.Fatalf("granted %+v at %v", now, time.Now())
