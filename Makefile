@@ -76,7 +76,7 @@ stress-volume: ## draw 10,000,000,000 ids from one generator; print the time of 
 
 ## Release
 
-bench: ## measure generators and server beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
+bench: ## measure generators and server beside floors and peers, write docs/benchmarks.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
 	cd cmd/internal/peers && go run . ids server
 
 outdated: ## list the direct requirements of every module that have a newer version

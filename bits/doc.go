@@ -16,9 +16,9 @@
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.
 //
-// [LAYOUTS.md] helps to choose a layout. [MIGRATING.md] shows what to do when a
+// [docs/layouts.md] helps to choose a layout. [docs/migrating.md] shows what to do when a
 // layout ends.
 //
-// [LAYOUTS.md]: https://github.com/uidring/uidring/blob/main/bits/LAYOUTS.md
-// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
+// [docs/layouts.md]: https://github.com/uidring/uidring/blob/main/docs/layouts.md
+// [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 package bits

@@ -53,13 +53,13 @@ func (c *BackfillConfig) prepare() *invalid.List {
 
 // Backfill makes unique ids that carry a past time, for rows that are migrated.
 // Make one with [NewBackfill]. All methods may be called from any number of
-// goroutines. [MIGRATING.md] shows a whole migration.
+// goroutines. [docs/migrating.md] shows a whole migration.
 //
 // Backfill needs a worker number that was never given, because a generator may have stamped
 // the past tick under any other number. Pass the kind of Leaser that the live generators
 // have, on the same store. They keep running.
 //
-// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
+// [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 type Backfill struct {
 	holder   holder
 	calls    deal.Calls

@@ -22,11 +22,11 @@ import (
 // With the default layout Default makes up to 8,192 ids a second. In a second that follows a quiet
 // one, it has at least half of them.
 //
-// The first sequence is random, below half, also under a fake clock: see [TESTING.md].
+// The first sequence is random, below half, also under a fake clock: see [docs/testing.md].
 //
 // Order: a call that ends before another call begins returns smaller ids.
 //
-// [TESTING.md]: https://github.com/uidring/uidring/blob/main/uid/TESTING.md
+// [docs/testing.md]: https://github.com/uidring/uidring/blob/main/docs/testing.md
 type Default struct {
 	holder      holder // of the worker number
 	clock       clock

@@ -40,9 +40,9 @@
 // An id shows when it was made and by which worker. Package opaque turns ids into tokens
 // for public use.
 //
-// [PRODUCTION.md] describes what happens in an outage, and how ids spread over shards.
-// [MIGRATING.md] maps uid-generator's names to those of this package.
+// [docs/production.md] describes what happens in an outage, and how ids spread over shards.
+// [docs/migrating.md] maps uid-generator's names to those of this package.
 //
-// [PRODUCTION.md]: https://github.com/uidring/uidring/blob/main/uid/PRODUCTION.md
-// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
+// [docs/production.md]: https://github.com/uidring/uidring/blob/main/docs/production.md
+// [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 package uid

@@ -17,7 +17,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// The tests of this file hold MIGRATING.md to its word where no other test does.
+// The tests of this file hold docs/migrating.md to its word where no other test does.
 
 // TestPagesNames: every name of Go in the pages is there.
 func TestPagesNames(t *testing.T) {
@@ -44,7 +44,7 @@ func TestPagesNames(t *testing.T) {
 		}
 	}
 	name := regexp.MustCompile("`((?:uid|bits|worker|lease|ringbuffer|padding)\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[(`]")
-	for _, page := range []string{"MIGRATING.md", "PRODUCTION.md", "TESTING.md", "../bits/LAYOUTS.md", "../worker/CHOOSING.md"} {
+	for _, page := range []string{"../docs/migrating.md", "../docs/production.md", "../docs/testing.md", "../docs/layouts.md", "../docs/choosing.md"} {
 		text, err := os.ReadFile(page)
 		need.Must(t, err)
 		found := name.FindAllStringSubmatch(string(text), -1)
@@ -95,18 +95,18 @@ func TestNegativeIDs(t *testing.T) {
 
 // TestPageCode: the page's code on negative ids is that of the test above.
 func TestPageCode(t *testing.T) {
-	page, err := os.ReadFile("MIGRATING.md")
+	page, err := os.ReadFile("../docs/migrating.md")
 	need.Must(t, err)
 	source, err := os.ReadFile("migrating_test.go")
 	need.Must(t, err)
 	blocks := regexp.MustCompile("(?s)```go\r?\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) != 1 {
-		t.Fatalf("MIGRATING.md has %d blocks of Go, want 1", len(blocks))
+		t.Fatalf("docs/migrating.md has %d blocks of Go, want 1", len(blocks))
 	}
 	for _, line := range strings.Split(strings.TrimSpace(blocks[0][1]), "\n") {
 		code, _, _ := strings.Cut(line, " //")
 		if !strings.Contains(string(source), "\t\t"+strings.TrimSpace(code)+"\n") {
-			t.Errorf("MIGRATING.md has %q, which no test here does", code)
+			t.Errorf("docs/migrating.md has %q, which no test here does", code)
 		}
 	}
 }

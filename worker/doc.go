@@ -10,7 +10,7 @@
 // [Registry] is uid-generator's DisposableWorkerIdAssigner: each start inserts a
 // row into the table WORKER_NODE and takes the row's key as its number, which is
 // never used again. The table is uid-generator's own, so Java and Go services can
-// share it. Its numbers run out: 22 bits are four million starts. [CHOOSING.md]
+// share it. Its numbers run out: 22 bits are four million starts. [docs/choosing.md]
 // compares the two with each other and with other stores.
 //
 // All processes whose ids must differ have to use one database and one layout. Both
@@ -28,7 +28,7 @@
 //
 //   - all processes whose ids must differ use one table, by one name;
 //   - the key counter never goes back, as it does when the table is restored from a copy.
-//     [RELIABILITY.md] lists the cases;
+//     [docs/reliability.md] lists the cases;
 //   - no process is cloned after it got its number.
 //
 // # A Registry beside Leasers
@@ -59,6 +59,6 @@
 //	GRANT SELECT, INSERT, UPDATE ON WORKER_NODE TO ids
 //	GRANT USAGE, UPDATE ON SEQUENCE worker_node_id_seq TO ids -- PostgreSQL, for a Registry's first start
 //
-// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
-// [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md#a-registry
+// [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
+// [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md#a-registry
 package worker

@@ -17,7 +17,7 @@ import (
 )
 
 // Rows from 2019 on get ids of their own time, in batches, beside live traffic. The text
-// is in uid/MIGRATING.md.
+// is in docs/migrating.md.
 func ExampleNewLeaser_migration() {
 	type Order struct {
 		OldID   int64 `gorm:"primaryKey"`

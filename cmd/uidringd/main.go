@@ -1,5 +1,5 @@
 // Command uidringd serves ids to other services, and takes, lists and frees worker numbers of
-// every store. README.md is for operators; uidringd --help has the commands.
+// every store. docs/server.md is for operators; uidringd --help has the commands.
 //
 // Package serve documents the server, package config the config, and package stores the URLs of
 // stores. The other commands are those of uidring, with the same flags and exit codes, for more

@@ -15,7 +15,7 @@
 // clocks show, however long processes and requests pause, and whichever answers are
 // lost.
 //
-// [RELIABILITY.md] says how each failure ends, and what is assumed: all processes whose ids must
+// [docs/reliability.md] says how each failure ends, and what is assumed: all processes whose ids must
 // differ use one store, a write that was reported done stays done, nobody edits rows, and no
 // process is cloned while it holds a number.
 //
@@ -97,7 +97,7 @@
 // forgotten write granted nothing, and is a link of the chain like every write.
 //
 // internal/protocol has the protocol as a state machine, lease.pml and insert.pml as models.
-// [RELIABILITY.md] has the tests and their results.
+// [docs/reliability.md] has the tests and their results.
 //
-// [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md
+// [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
 package lease

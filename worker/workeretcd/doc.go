@@ -9,7 +9,7 @@
 //	gen, err := uid.NewCached(ctx, workeretcd.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
 // [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. [CHOOSING.md] compares the stores.
+// worker/lease. [docs/choosing.md] compares the stores.
 //
 // Set DialKeepAliveTime and DialKeepAliveTimeout: otherwise the client keeps a connection that a
 // network dropped silently, for minutes. etcd closes connections that ask more often than
@@ -41,5 +41,5 @@
 //
 // Anyone who may write there can make ids repeat.
 //
-// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
+// [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 package workeretcd

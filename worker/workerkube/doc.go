@@ -4,7 +4,7 @@
 //	gen, err := uid.NewCached(ctx, workerkube.NewLeaser(config, lease.Config{}), uid.CachedConfig{})
 //
 // [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. [CHOOSING.md] compares the stores. config is client-go's, as
+// worker/lease. [docs/choosing.md] compares the stores. config is client-go's, as
 // rest.InClusterConfig or clientcmd return it. The empty namespace is the pod's own.
 //
 // # Rights
@@ -30,7 +30,7 @@
 //
 //   - Two objects cannot be written at once: a number is recorded as given, then its row is made.
 //     If the process ends between, nobody gets the number.
-//   - Processes that start together write the record one at a time: [CHOOSING.md] has the figures.
+//   - Processes that start together write the record one at a time: [docs/choosing.md] has the figures.
 //   - The API server judges who is alive, by its own clock, cut to the second. A number expires up
 //     to 2 seconds late, and never early. An expiry shorter than 2 seconds, and a MaxSkew shorter
 //     than 1 second, have no use. API servers whose clocks differ add their difference.
@@ -42,6 +42,6 @@
 //   - client-go gives up a connection that a network dropped silently after 45 seconds.
 //     HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that.
 //
-// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
+// [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 // [A manifest]: https://github.com/uidring/uidring/blob/main/cmd/uidringd/deploy/kubernetes/application.yaml
 package workerkube

@@ -4,7 +4,7 @@
 //	gen, err := uid.NewCached(ctx, workerredis.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
 // [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. [CHOOSING.md] compares the stores. The package needs Redis 6.2 or
+// worker/lease. [docs/choosing.md] compares the stores. The package needs Redis 6.2 or
 // later, or Valkey, as a single server, with Sentinel, or as a cluster.
 //
 // With Sentinel, set DialerRetries to 1 in redis.FailoverOptions: attempts of go-redis multiply,
@@ -13,7 +13,7 @@
 //
 // # Durability
 //
-// Redis acknowledges writes that a crash or a failover can undo. [RELIABILITY.md] says which ids
+// Redis acknowledges writes that a crash or a failover can undo. [docs/reliability.md] says which ids
 // can repeat then, and for how long. To flush every write, set
 //
 //	appendonly yes
@@ -48,6 +48,6 @@
 // Without CONFIG GET a start cannot check the settings, and warns. Only a client of a cluster
 // sends CLUSTER SLOTS, and only uidringd PING. Anyone who may write there can make ids repeat.
 //
-// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
-// [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md
+// [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
+// [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
 package workerredis

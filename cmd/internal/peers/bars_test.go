@@ -77,12 +77,12 @@ func TestPlace(t *testing.T) {
 	for _, name := range []string{"ids", "promises", "server"} {
 		marks += fmt.Sprintf("before\n<!-- begin %s -->\nold\n<!-- end %[1]s -->\nafter\n", name)
 	}
-	need.Must(t, os.WriteFile(page("BENCHMARKS.md"), []byte(marks), 0o600))
+	need.Must(t, os.WriteFile(page("docs/benchmarks.md"), []byte(marks), 0o600))
 	for _, p := range parts(2) {
 		need.Must(t, sixRounds(t, nil).place(p, 2))
 	}
 	for name, want := range map[string][]string{
-		"BENCHMARKS.md": {"before\n<!-- begin ids -->\n\nSlow, ", "| `Cached.NextN(256)` | 3.5 ± 71% | 3.5 ± 71% | 0.1 ± 0% | 0.1 ± 0% |\n",
+		"docs/benchmarks.md": {"before\n<!-- begin ids -->\n\nSlow, ", "| `Cached.NextN(256)` | 3.5 ± 71% | 3.5 ± 71% | 0.1 ± 0% | 0.1 ± 0% |\n",
 			"| `Cached.Next` ÷ `add` | ≤ 1.35: 1.1 ± 0% |  |\n", "| `INCR`, 16 in flight | 350 ± 71% | 332 ± 71% | 0.95 ± 0% | ≥ 0.85 |\n\n<!-- end server -->\nafter\n"},
 		"docs/speed.svg": {">Cached.Next<", ">38.5<", "</svg>\n"},
 	} {

@@ -1,5 +1,5 @@
 // Command peers measures the generators and the server beside floors and peers, writes the
-// figures into BENCHMARKS.md and a chart, and fails if a promise is missed:
+// figures into docs/benchmarks.md and a chart, and fails if a promise is missed:
 //
 //	go run . ids server
 //
@@ -28,7 +28,7 @@ import (
 var (
 	rounds = flag.Int("rounds", 10, "how often each benchmark runs; the spread needs 6 or more")
 	length = flag.Duration("time", 200*time.Millisecond, "how long each benchmark of ids runs")
-	root   = flag.String("root", "../../..", "the folder of BENCHMARKS.md")
+	root   = flag.String("root", "../../..", "the folder of the repository")
 )
 
 // part is a part of the page.

@@ -18,13 +18,13 @@ import (
 // shown are the rows that the chart has.
 var shown = []string{"add", "Cached.Next", "Cached.NextN(256)", "Default.Next", "xid.New", "uuid.NewV7", "snowflake"}
 
-// place writes the tables of a part between their marks in BENCHMARKS.md, and the chart.
+// place writes the tables of a part between their marks in docs/benchmarks.md, and the chart.
 func (r *results) place(p part, cores int) error {
 	tables, err := p.tables(r, cores)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(*root, "BENCHMARKS.md")
+	path := filepath.Join(*root, "docs", "benchmarks.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 )
 
 // pages are those whose commands and statements a reader copies.
-var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.md", "uid/COMPARED.md", "bits/LAYOUTS.md", "uid/segment/README.md"}
+var pages = []string{"docs/choosing.md", "docs/migrating.md", "docs/production.md", "docs/compared.md", "docs/layouts.md", "uid/segment/README.md"}
 
 // TestCommands runs each command of the pages, in blocks and in sentences, beside one SQLite
 // file. It only lists benchmarks, which need servers and minutes.
@@ -111,7 +111,7 @@ func TestStatements(t *testing.T) {
 // TestRaiseKey: after the statement for a restored table of numbers, a start gets a number above 5,000.
 func TestRaiseKey(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		_, text, _ := strings.Cut(read(t, "uid/PRODUCTION.md"), "```sql "+s.Kind+"\n")
+		_, text, _ := strings.Cut(read(t, "docs/production.md"), "```sql "+s.Kind+"\n")
 		text, _, _ = strings.Cut(text, "```")
 		registry := worker.NewRegistry(s.DB, worker.RegistryConfig{Table: s.Table})
 		for _, want := range []int64{1, 5001} {
@@ -128,7 +128,7 @@ func TestRaiseKey(t *testing.T) {
 // TestReadNewRows: a consumer that reads below settled misses no row, although the greater of two ids is
 // committed first.
 func TestReadNewRows(t *testing.T) {
-	_, text, _ := strings.Cut(read(t, "uid/PRODUCTION.md"), "```sql\n")
+	_, text, _ := strings.Cut(read(t, "docs/production.md"), "```sql\n")
 	text, _, _ = strings.Cut(text, "```")
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		s.Table = strings.ToLower(s.Table)

@@ -9,73 +9,83 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
-// TestLinks: where the docs of a package name a page, they link it as a documentation
+// site is where the pages are, for links from elsewhere.
+const site = "https://github.com/uidring/uidring/blob/main/"
+
+// TestDocLinks: where the docs of a package name a page, they link it as a documentation
 // site shows it.
-func TestLinks(t *testing.T) {
+func TestDocLinks(t *testing.T) {
 	page := regexp.MustCompile(`[\w/.:-]*\w+\.md\b`)
-	const site = "https://github.com/uidring/uidring/blob/main/"
-	links := 0
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "internal" || d.Name() == "cmd" || d.Name() == "testdata"):
-			return fs.SkipDir
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
+	each(t, func(path string) {
+		public := !regexp.MustCompile(`/(internal|cmd|testdata)/`).MatchString(path)
+		if !public || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			return err
-		}
+		need.Must(t, err)
 		for _, group := range file.Comments {
 			text := group.Text()
 			for _, found := range page.FindAllString(text, -1) {
-				if name, ok := strings.CutPrefix(found, site); ok {
-					links++
-					if _, err := os.Stat(filepath.Join(top, name)); err != nil {
-						t.Errorf("%s: %v", path, err)
-					}
-				} else if !regexp.MustCompile(`(?m)^\[` + regexp.QuoteMeta(found) + `\]: ` + site).MatchString(text) {
-					t.Errorf("%s: %s is no link", path, found)
+				if !strings.HasPrefix(found, site) && !regexp.MustCompile(`(?m)^\[`+regexp.QuoteMeta(found)+`\]: `+site).MatchString(text) {
+					t.Errorf("%s: %s is not a link", path, found)
 				}
 			}
 		}
-		return nil
 	})
-	if err != nil || links == 0 {
-		t.Errorf("%d links, %v", links, err)
+}
+
+// TestLinks: each link of a page, and each link to this repository from any file, leads to a file and a
+// heading that exist.
+func TestLinks(t *testing.T) {
+	relative := regexp.MustCompile(`(?:\]\(|(?:src|srcset|href)=")([\w./-]*)(?:#([\w-]+))?[)"]`)
+	absolute := regexp.MustCompile(`https://github\.com/uidring/uidring/(?:blob|tree)/main/([\w./-]*\w)(?:#([\w-]+))?`)
+	links := 0
+	check := func(path, to, heading string) {
+		links++
+		if _, err := os.Stat(to); err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else if heading != "" && !headings(t, to)[heading] {
+			t.Errorf("%s: %s has no heading #%s", path, to, heading)
+		}
+	}
+	each(t, func(path string) {
+		text, err := os.ReadFile(path)
+		need.Must(t, err)
+		for _, found := range absolute.FindAllSubmatch(text, -1) {
+			check(path, filepath.Join(top, string(found[1])), string(found[2]))
+		}
+		if filepath.Ext(path) != ".md" {
+			return
+		}
+		for _, found := range relative.FindAllSubmatch(text, -1) {
+			to := path
+			if len(found[1]) > 0 {
+				to = filepath.Join(filepath.Dir(path), string(found[1]))
+			}
+			check(path, to, string(found[2]))
+		}
+	})
+	if links < 100 {
+		t.Errorf("%d links are too few", links)
 	}
 }
 
-// TestPages: a page links only files and headings that are there.
-func TestPages(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([\w./-]*)(?:#([\w-]+))?\)`)
-	links := 0
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".md" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
-			links++
-			to := path
-			if found[1] != "" {
-				to = filepath.Join(filepath.Dir(path), found[1])
-			}
-			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: %v", path, err)
-			} else if found[2] != "" && !headings(t, to)[found[2]] {
-				t.Errorf("%s: %s has no heading #%s", path, to, found[2])
-			}
+// each calls f for every file of the repository.
+func each(t *testing.T, f func(path string)) {
+	t.Helper()
+	need.Must(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err == nil && d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case err == nil && d.Type().IsRegular():
+			f(path)
 		}
 		return err
-	})
-	if err != nil || links == 0 {
-		t.Errorf("%d links, %v", links, err)
-	}
+	}))
 }
 
 // TestReadNext: README.md is short, and leads to every page, but those of subcommands, which the pages of the
@@ -136,9 +146,9 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestFigures: the figures of the chart stand in BENCHMARKS.md.
+// TestFigures: the figures of the chart stand in docs/benchmarks.md.
 func TestFigures(t *testing.T) {
-	page, name, bars := read(t, "BENCHMARKS.md"), "", 0
+	page, name, bars := read(t, "docs/benchmarks.md"), "", 0
 	for _, found := range regexp.MustCompile(`<text x="(\d+)" y="\d+" >([^<]*)</text>`).FindAllStringSubmatch(read(t, "docs/speed.svg"), -1) {
 		if found[1] == "10" {
 			name = found[2]
@@ -146,7 +156,7 @@ func TestFigures(t *testing.T) {
 		}
 		bars++
 		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(name) + "` \\|.* " + regexp.QuoteMeta(found[2]) + " ±").MatchString(page) {
-			t.Errorf("BENCHMARKS.md does not have %s of %s", found[2], name)
+			t.Errorf("docs/benchmarks.md does not have %s of %s", found[2], name)
 		}
 	}
 	if bars == 0 {

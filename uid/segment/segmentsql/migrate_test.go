@@ -51,7 +51,7 @@ func Example_gorm() {
 }
 
 // A table whose keys the database counted takes them from a segment. This is what
-// MIGRATING.md says.
+// docs/migrating.md says.
 func TestFromAutoIncrement(t *testing.T) {
 	keys := map[string]string{
 		"sqlite":   "INTEGER PRIMARY KEY AUTOINCREMENT",

@@ -145,9 +145,9 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, e
 
 // RaiseAbove raises the counter of tag above the greatest key in a column of a table
 // in the same database, and returns the counter. It never lowers the counter. It
-// quotes names as GORM does. [MIGRATING.md] says when to call RaiseAbove.
+// quotes names as GORM does. [docs/migrating.md] says when to call RaiseAbove.
 //
-// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
+// [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int64, error) {
 	var greatest struct {
 		Key int64 `gorm:"column:greatest"`

@@ -40,7 +40,7 @@ func TestAsRedis(t *testing.T) {
 	}
 }
 
-// TestMove moves a counter from a real Redis as REDIS.md says. No id repeats, and a client that was
+// TestMove moves a counter from a real Redis as docs/redis.md says. No id repeats, and a client that was
 // forgotten fails.
 func TestMove(t *testing.T) {
 	const distance = 1_000_000_000

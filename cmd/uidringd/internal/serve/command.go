@@ -3,7 +3,7 @@
 //
 // Packages api and rpc have the routes of ids, package resp the Redis protocol at an address of its
 // own. This package adds the page at /, /metrics, /status/, and the probes /healthz and /readyz,
-// which need no token and show no text of a store. README.md describes them, and the steps of a
+// which need no token and show no text of a store. docs/server.md describes them, and the steps of a
 // stop.
 package serve
 
