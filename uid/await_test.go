@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -52,11 +53,11 @@ func TestStartAfterACrash(t *testing.T) {
 
 // deadStore is the store of a process that dies.
 type deadStore struct {
-	lease.Store
+	leasestore.Store
 	dead bool
 }
 
-func (s *deadStore) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (s *deadStore) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	if s.dead {
 		return false, errors.New("the process is dead")
 	}

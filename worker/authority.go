@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // A database has one authority for new numbers, and row -1 of the Leasers' table remembers which:
@@ -201,7 +202,7 @@ func (p pair) raise(ctx context.Context, above int64) error {
 }
 
 // clear refuses numbers that the Registry's keys have reached.
-func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) error {
+func (s *Store) clear(registry *table, greatest int64, within leasestore.Range) error {
 	if greatest < within.From {
 		return nil
 	}
@@ -251,7 +252,7 @@ func (s *Store) meet(ctx context.Context) error {
 }
 
 // next returns the number to show as new: the key that a draw is expected to return.
-func (s *Store) next(ctx context.Context, registry *table, view lease.View, within lease.Bounds, full bool) (int64, error) {
+func (s *Store) next(ctx context.Context, registry *table, view leasestore.View, within leasestore.Range, full bool) (int64, error) {
 	greatest, err := registry.greatest(ctx)
 	if err != nil {
 		return 0, err
@@ -269,7 +270,7 @@ func (s *Store) next(ctx context.Context, registry *table, view lease.View, with
 }
 
 // admits refuses to take over a number that a Registry has given as well, one that asked no Leaser.
-func (s *Store) admits(ctx context.Context, registry *table, w lease.Write) error {
+func (s *Store) admits(ctx context.Context, registry *table, w leasestore.Write) error {
 	var rows int64
 	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort)
 	if err == nil && rows > 0 {
@@ -289,7 +290,7 @@ func gone(registry *table, err error) error {
 }
 
 // drawn draws a key as the new number of a Leaser.
-func (s *Store) drawn(ctx context.Context, registry *table, w lease.Write) (number int64, err error) {
+func (s *Store) drawn(ctx context.Context, registry *table, w leasestore.Write) (number int64, err error) {
 	greatest, err := registry.greatest(ctx)
 	switch {
 	case err != nil:
@@ -304,9 +305,9 @@ func (s *Store) drawn(ctx context.Context, registry *table, w lease.Write) (numb
 	return number, err
 }
 
-func (s *Store) drawKey(ctx context.Context, registry *table, node lease.Node) (int64, error) {
+func (s *Store) drawKey(ctx context.Context, registry *table, node leasestore.Node) (int64, error) {
 	return pair{registry, &s.table}.draw(ctx, func() (int64, error) {
-		row := newEntry(0, lease.Node{Host: node.Host, Port: drawnPort, Type: node.Type})
+		row := newEntry(0, lease.Node{Host: node.Host, Port: drawnPort, Type: lease.NodeType(node.Type)})
 		err := registry.alone(ctx, func(tx *gorm.DB) error { return registry.create(tx, &row) })
 		if err == nil && row.ID <= 0 {
 			err = fmt.Errorf("%w: the key in %s is %d, want 1 or more; is the table's key auto-increment?", ErrKey, registry.name, row.ID)

@@ -194,10 +194,10 @@ func TestGivenToRegistry(t *testing.T) {
 			}
 			wantAll(t, err, p.nodes.Table, p.leases.Table, fmt.Sprint(n), "NoOtherTable")
 		}
-		if _, err := try(t, p.leaser(t, lease.Config{Numbers: &lease.Bounds{From: 3, To: 600}}), max22); !errors.Is(err, worker.ErrMixed) {
+		if _, err := try(t, p.leaser(t, lease.Config{Numbers: &lease.Range{From: 3, To: 600}}), max22); !errors.Is(err, worker.ErrMixed) {
 			t.Errorf("a range near the Registry's keys: %v, want ErrMixed", err)
 		}
-		high := p.leaser(t, lease.Config{Numbers: &lease.Bounds{From: 4, To: 600}})
+		high := p.leaser(t, lease.Config{Numbers: &lease.Range{From: 4, To: 600}})
 		if got := assign(t, high); got != 4 {
 			t.Errorf("a range above the Registry's keys gave %d, want 4", got)
 		}

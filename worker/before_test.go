@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // before is a Store with the statements of the builds in which a holder chose its new number:
@@ -25,7 +26,7 @@ type before struct {
 	db *gorm.DB
 }
 
-func (b before) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+func (b before) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	view, err := b.Store.Look(ctx, within, true, expiry)
 	if err != nil || full {
 		return view, err
@@ -34,7 +35,7 @@ func (b before) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 		b.String(), -1-within.To, within.From, within.From).Scan(&view.Next).Error
 }
 
-func (b before) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (b before) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	for !done && err == nil {
 		if w.Fresh {
 			view, err := b.Look(ctx, w.Within, false, w.Expiry)
@@ -49,7 +50,7 @@ func (b before) Insert(ctx context.Context, w lease.Write) (number int64, done b
 	return w.Number, done, err
 }
 
-func (b before) insert(ctx context.Context, w lease.Write) (done bool, err error) {
+func (b before) insert(ctx context.Context, w leasestore.Write) (done bool, err error) {
 	const insert = " (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) VALUES "
 	row, next, now := -1-w.Within.From, w.Number+1, time.Now().UnixMilli()
 	err = b.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
@@ -82,7 +83,7 @@ func TestBesideTheBuildBefore(t *testing.T) {
 		s.create(t) // the same table
 		leaser := func(old bool) *lease.Leaser {
 			db := s.Open(t, s.URL)
-			var st lease.Store = worker.NewStore(db, worker.StoreConfig{Table: s.Table, NoOtherTable: true})
+			var st leasestore.Store = worker.NewStore(db, worker.StoreConfig{Table: s.Table, NoOtherTable: true})
 			if old {
 				st = before{st.(*worker.Store), db}
 			}
@@ -160,7 +161,7 @@ func TestOverlappingRanges(t *testing.T) {
 			c.Logger = out.Logger()
 			holdertest.Take(t, s.leaser(s.DB, c), max22)
 		}
-		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Bounds{From: from, To: to}} }
+		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
 		take(site(100, 199))
 		take(site(200, 299))
 		take(lease.Config{Assigner: uid.StaticWorker(195)})

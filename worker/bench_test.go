@@ -7,7 +7,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -23,10 +23,10 @@ func starts(b *testing.B, measure func(leasetest.Benchmark, *testing.B)) {
 	for _, kind := range dbtest.Kinds {
 		b.Run("db="+kind, func(b *testing.B) {
 			var own *store
-			x := leasetest.Benchmark{Open: func(b *testing.B) lease.Store {
+			x := leasetest.Benchmark{Open: func(b *testing.B) leasestore.Store {
 				own = pooled(b, kind, leaser)
 				return worker.NewStore(own.DB, worker.StoreConfig{Table: own.Table})
-			}, Fill: func(b *testing.B, _ lease.Store, rows int64) { own.fill(b, 0, rows) }}
+			}, Fill: func(b *testing.B, _ leasestore.Store, rows int64) { own.fill(b, 0, rows) }}
 			if kind == "sqlite" {
 				x.Starts = []int{100}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -93,7 +94,7 @@ func TestExtendCommitsLate(t *testing.T) {
 func TestLinearizable(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
-		leasetest.Linearizable(t, func(t *testing.T) lease.Store {
+		leasetest.Linearizable(t, func(t *testing.T) leasestore.Store {
 			own := *s.Store
 			own.DB = s.Open(t, s.URL)
 			db, pool := own.Pooled(t)
@@ -119,17 +120,17 @@ func (s *shaky) shake() {
 	s.pool.Set(faults)
 }
 
-func (s *shaky) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (s *shaky) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	s.pool.Heal()
 	return s.Store.Read(ctx, number, expiry)
 }
 
-func (s *shaky) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (s *shaky) Insert(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	s.shake()
 	return s.Store.Insert(ctx, w)
 }
 
-func (s *shaky) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (s *shaky) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	s.shake()
 	return s.Store.Swap(ctx, old, w)
 }

@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // errNothingNew says that no number within the bounds is new.
 var errNothingNew = errors.New("no number within the bounds is new")
 
-// Insert implements lease.Store. It makes the row of a number and counts the number as given, in one
+// Insert implements leasestore.Store. It makes the row of a number and counts the number as given, in one
 // statement. Only with the key of the Registry's table as the authority, a new number is first drawn
 // there.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	for unmade := 0; ; {
 		switch {
 		case w.Fresh && w.Within.From == 0 && s.keyed.Load():
@@ -51,7 +51,7 @@ const maxUnmade = 16
 
 const findTries = 5
 
-func (s *Store) insertDrawn(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	number, err := s.drawn(ctx, s.other(), w)
 	switch {
 	case errors.Is(err, errNothingNew):
@@ -68,7 +68,7 @@ func (s *Store) insertDrawn(ctx context.Context, w lease.Write) (int64, bool, er
 }
 
 // insertCounted counts a number of w.Within, and makes its row.
-func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (s *Store) insertCounted(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	if w.Within.From > 0 || !w.Fresh {
 		if err := s.reachable(ctx, w); err != nil {
 			return 0, false, err
@@ -100,7 +100,7 @@ func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, 
 	case err != nil:
 		return 0, false, err
 	case is.Number < 0 && s.dialect().made(wrote):
-		return 0, false, lease.Transient(errTaken)
+		return 0, false, leasestore.Transient(errTaken)
 	case is.Number < 0 && w.Fresh: // the number has a row, though it was not counted
 		return 0, false, s.recount(ctx, w.Within)
 	case is.Number < 0:
@@ -123,7 +123,7 @@ const maxInstant = 1 << 60
 // count is the statement of a new number by the count, of a range, and of an Assigner, as the argument
 // above says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
 // reached the numbers, or if nothing within the bounds is new. Where the number has a row, it only counts.
-func (s *Store) count(ctx context.Context, w lease.Write) (wrote int64, err error) {
+func (s *Store) count(ctx context.Context, w leasestore.Write) (wrote int64, err error) {
 	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", strconv.FormatInt(w.Number, 10)
 	if w.Fresh {
 		// Of other ranges, those that begin at or before w.Within.To. The condition names gate, so that the row
@@ -135,7 +135,7 @@ func (s *Store) count(ctx context.Context, w lease.Write) (wrote int64, err erro
 		admits = "(" + admits + " OR gate.reserved_until <= " + strconv.FormatInt(wants(w).From, 10) + ")"
 	}
 	numbers := strings.NewReplacer("{row}", strconv.FormatInt(row, 10), "{admits}", admits, "{number}", number, "{to}", strconv.FormatInt(w.Within.To, 10),
-		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(int(w.Node.Type)), "{lock}", s.dialect().lock,
+		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(w.Node.Type), "{lock}", s.dialect().lock,
 		"{greatest}", s.dialect().greatest, "{counts}", s.dialect().counts)
 	return s.exec(ctx, numbers.Replace(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
 		SELECT CASE half WHEN 1 THEN number ELSE {row} END, ?, CASE half WHEN 1 THEN {until} ELSE {greatest}(counted, number + 1) END,
@@ -146,7 +146,7 @@ func (s *Store) count(ctx context.Context, w lease.Write) (wrote int64, err erro
 }
 
 // uncounted finds out why count wrote nothing, and mends what can be mended.
-func (s *Store) uncounted(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (s *Store) uncounted(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	var is struct {
 		Rows int64  `gorm:"column:found"` // of row -1 and the count
 		Host string `gorm:"column:host"`  // of row -1
@@ -192,10 +192,10 @@ const beyond = "COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id
 
 // makeCounts makes the row that counts the numbers of these bounds, and row -1, unless another process
 // does. The row has the end of the bounds as its port.
-func (s *Store) makeCounts(ctx context.Context, within lease.Bounds) error {
+func (s *Store) makeCounts(ctx context.Context, within leasestore.Range) error {
 	err := s.makeCount(ctx, within)
 	if err == nil && within.From > 0 {
-		err = s.makeCount(ctx, lease.Bounds{})
+		err = s.makeCount(ctx, leasestore.Range{})
 	}
 	if err == nil {
 		err = errAgain
@@ -203,7 +203,7 @@ func (s *Store) makeCounts(ctx context.Context, within lease.Bounds) error {
 	return err
 }
 
-func (s *Store) makeCount(ctx context.Context, within lease.Bounds) error {
+func (s *Store) makeCount(ctx context.Context, within leasestore.Range) error {
 	from := strconv.FormatInt(within.From, 10)
 	err := s.insertRow(ctx, "SELECT ?, '-', "+s.dialect().greatest+"("+from+", "+beyond+"), 0, '-', '-', 0, {now}",
 		counter(within.From), within.From, within.To)
@@ -214,7 +214,7 @@ func (s *Store) makeCount(ctx context.Context, within lease.Bounds) error {
 }
 
 // recount raises the count above all rows within its bounds.
-func (s *Store) recount(ctx context.Context, within lease.Bounds) error {
+func (s *Store) recount(ctx context.Context, within leasestore.Range) error {
 	var next int64
 	err := s.ask(ctx, &next, s.query("SELECT "+beyond+" AS next"), within.From, within.To)
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *Store) recount(ctx context.Context, within lease.Bounds) error {
 // warnOverlap logs if the bounds have numbers of another range, as two sites may by mistake, when the
 // range counts for the first time, and notes the end of the bounds. No id repeats: a number has one
 // row, and count skips what other ranges gave.
-func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
+func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error {
 	var counts []struct {
 		Row   int64  `gorm:"column:counter"`
 		Given int64  `gorm:"column:given"`
@@ -250,7 +250,7 @@ func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 		if unknown != nil { // an Assigner's, or an earlier version's: what it gave
 			to = c.Given - 1
 		}
-		other := lease.Bounds{From: counter(c.Row), To: to}
+		other := leasestore.Range{From: counter(c.Row), To: to}
 		if log != nil && other.From != within.From && other.From < other.To && other.To >= within.From {
 			log.WarnContext(ctx, "worker: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
 				"table", s.name, "range", within.String(), "other", other.String())
@@ -262,7 +262,7 @@ func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 
 // reachable refuses a range or an Assigner's number that keys of the Registry's table have reached, also
 // those of a Registry that does not note them.
-func (s *Store) reachable(ctx context.Context, w lease.Write) error {
+func (s *Store) reachable(ctx context.Context, w leasestore.Write) error {
 	registry, err := s.authority(ctx)
 	if registry == nil || err != nil {
 		return err
@@ -284,11 +284,11 @@ func (s *Store) reachable(ctx context.Context, w lease.Write) error {
 }
 
 // wants is the numbers that an Insert may take.
-func wants(w lease.Write) lease.Bounds {
+func wants(w leasestore.Write) leasestore.Range {
 	if w.Fresh {
 		return w.Within
 	}
-	return lease.Bounds{From: w.Number, To: w.Number}
+	return leasestore.Range{From: w.Number, To: w.Number}
 }
 
 // insertRow inserts one row.

@@ -23,7 +23,7 @@ func textOf(layout string) layoutText {
 	return layoutText{layout[:n], layout[n:]}
 }
 
-// SwapLayout implements lease.Store.
+// SwapLayout implements leasestore.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	remembered, err := s.swapBoth(ctx, old, layout, func(text layoutText) error {
 		return s.insertRow(ctx, "VALUES (?, '-', 0, 0, ?, ?, 0, {now})", leaseLayout, text.Host, text.Port)

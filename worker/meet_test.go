@@ -160,7 +160,7 @@ func (p pair) kind(name string, db *gorm.DB, more ...option) uid.WorkerSource {
 	case "Registry":
 		return p.nodes.registry(db, append([]option{quiet, worker.StoreConfig{RegistryTable: p.leases.Table}}, more...)...)
 	case "range":
-		opts = append(opts, lease.Config{Numbers: &lease.Bounds{From: 1, To: 9}})
+		opts = append(opts, lease.Config{Numbers: &lease.Range{From: 1, To: 9}})
 	case "Assigner":
 		opts = append(opts, lease.Config{Assigner: uid.StaticWorker(1)})
 	}
@@ -171,7 +171,7 @@ func (p pair) kind(name string, db *gorm.DB, more ...option) uid.WorkerSource {
 // makes its own: the other range takes the next number.
 func TestRangesMeet(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		wide, narrow := lease.Config{Numbers: &lease.Bounds{From: 1, To: 9}}, lease.Config{Numbers: &lease.Bounds{From: 2, To: 9}}
+		wide, narrow := lease.Config{Numbers: &lease.Range{From: 1, To: 9}}, lease.Config{Numbers: &lease.Range{From: 2, To: 9}}
 		assign(t, s.leaser(s.DB, quiet, wide))
 		db, pool := s.Pooled(t)
 		met := int64(-1)

@@ -206,7 +206,7 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 	return result.Error
 }
 
-// remember is SwapLayout of a lease.Store.
+// remember is SwapLayout of a leasestore.Store.
 func (r *Registry) remember(ctx context.Context, old, layout string) (string, error) {
 	return r.swapBoth(ctx, old, layout, func(text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // NodeRow is one row of a Registry's table: one start of one process. It is uid-generator's
@@ -98,10 +99,10 @@ type rowRecord struct {
 	Clock     int64   `gorm:"column:clock"`
 }
 
-func (r rowRecord) row(expiry time.Duration) lease.Row {
-	return lease.Row{
+func (r rowRecord) row(expiry time.Duration) leasestore.Row {
+	return leasestore.Row{
 		Number: r.Number, Token: *r.Token, Until: r.Reserved, State: leaserow.State(r.Heartbeat, r.Clock, expiry),
-		Node:      lease.Node{Host: r.Host, Port: r.Port, Type: lease.NodeType(r.Type)},
+		Node:      leasestore.Node{Host: r.Host, Port: r.Port, Type: r.Type},
 		Heartbeat: r.Heartbeat, Created: r.Created,
 	}
 }

@@ -14,10 +14,11 @@ import (
 
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Store keeps leased worker numbers in a table of a database. It is a
-// lease.Store. Each statement goes to the primary. Make one with
+// leasestore.Store. Each statement goes to the primary. Make one with
 // NewStore. It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	table
@@ -26,7 +27,7 @@ type Store struct {
 	keyed atomic.Bool                 // the key of the Registry's table makes new numbers; written when row -1 is read
 }
 
-var _ lease.Preparer = (*Store)(nil)
+var _ leasestore.Preparer = (*Store)(nil)
 
 // NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db, without using
 // the database. The methods report all faults of db and the config at once. For
@@ -47,7 +48,7 @@ func NewStore(db *gorm.DB, config StoreConfig) *Store {
 // counter is the row that counts the numbers given to holders whose bounds begin at from.
 func counter(from int64) int64 { return -1 - from }
 
-// Check implements lease.Preparer.
+// Check implements leasestore.Preparer.
 func (s *Store) Check() error {
 	if err := s.check(); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (s *Store) Check() error {
 	return nil
 }
 
-// Prepare implements lease.Preparer. It refuses a table without a key, in which a number
+// Prepare implements leasestore.Preparer. It refuses a table without a key, in which a number
 // could have two rows.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if err := s.ready(ctx); err != nil {
@@ -94,11 +95,11 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 // in use then grow by a twentieth, where they would grow by a tenth.
 const points, samples = 64, 2
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (view lease.View, err error) {
+// Look implements leasestore.Store.
+func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (view leasestore.View, err error) {
 	var registry *table
 	err = s.reads(ctx, func(tx *gorm.DB) error {
-		view = lease.View{}
+		view = leasestore.View{}
 		var is state
 		err := tx.Raw(s.query(`SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
 			COALESCE((SELECT host FROM {table} WHERE worker_id = -1), '') AS authority,
@@ -145,7 +146,7 @@ type state struct {
 
 // free returns rows that are not held: of all rows within bounds, or of a sample. A sample has
 // the row at or above each point, since numbers of deleted rows and of a Registry have none.
-func (s *Store) free(tx *gorm.DB, registry *table, within lease.Bounds, is state, full bool, expiry time.Duration) (free []lease.Row, err error) {
+func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is state, full bool, expiry time.Duration) (free []leasestore.Row, err error) {
 	where, bounds := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?", []any{within.From, within.To, expiry.Milliseconds()}
 	if registry != nil {
 		where += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
@@ -179,8 +180,8 @@ func (s *Store) free(tx *gorm.DB, registry *table, within lease.Bounds, is state
 
 var errNoClock = errors.New("the database's clock was not read")
 
-// Read implements lease.Store. It returns no row that other processes cannot see.
-func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
+// Read implements leasestore.Store. It returns no row that other processes cannot see.
+func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
 	before := ""
 	for {
 		row, now, err = s.readRow(ctx, number, expiry)
@@ -198,7 +199,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (r
 	}
 }
 
-func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
+func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		row = nil
 		var r rowRecord
@@ -222,8 +223,8 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 	return row, now, err
 }
 
-// List implements lease.Store. A plugin of db may send the query to a replica.
-func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+// List implements leasestore.Store. A plugin of db may send the query to a replica.
+func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	var records []rowRecord
 	err := s.list(ctx, &records, s.query(`SELECT worker_id AS number, token AS token, reserved_until AS reserved,
 		host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created, {now} AS clock
@@ -231,33 +232,33 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]lease.Row, len(records))
+	rows := make([]leasestore.Row, len(records))
 	for i, r := range records {
 		rows[i] = r.row(expiry)
 	}
 	return rows, nil
 }
 
-// Swap implements lease.Store.
-func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	if registry := s.other(); w.Change == lease.Acquire && registry != nil && s.keyed.Load() {
+// Swap implements leasestore.Store.
+func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+	if registry := s.other(); w.Change == leasestore.Acquire && registry != nil && s.keyed.Load() {
 		if err := s.admits(ctx, registry, w); err != nil {
 			return false, err
 		}
 	}
 	var rows int64
 	switch w.Change {
-	case lease.Acquire:
+	case leasestore.Acquire:
 		rows, err = s.exec(ctx, `UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
 			WHERE worker_id = ? AND token = ?`, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
-	case lease.Release:
+	case leasestore.Release:
 		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?",
 			w.Token, w.Until, w.Number, old)
 	default:
 		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?",
 			w.Token, w.Until, w.Number, old)
 	}
-	if rows == 1 && err == nil && w.Change == lease.Acquire {
+	if rows == 1 && err == nil && w.Change == leasestore.Acquire {
 		err = s.visible(ctx, w.Token, w.Number)
 	}
 	return rows == 1 && err == nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -57,13 +58,13 @@ func TestQueryModes(t *testing.T) {
 func suite(s *store, url string) leasetest.Suite {
 	return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
 		own := s.Another(t)
-		return func(t *testing.T) lease.Store {
+		return func(t *testing.T) leasestore.Store {
 			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
 			// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
 			servertest.Eventually(t, "the table is there", func() bool { return st.EnsureSchema(context.Background()) == nil })
 			return st
 		}
-	}, Delete: func(t *testing.T, st lease.Store, number int64) {
+	}, Delete: func(t *testing.T, st leasestore.Store, number int64) {
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
 	}}
 }
@@ -79,7 +80,7 @@ func TestStatementsOfAHerd(t *testing.T) {
 			if err := worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.RegistryTable, NoOtherTable: true}).EnsureSchema(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			return func(t *testing.T) lease.Store {
+			return func(t *testing.T) leasestore.Store {
 				db := own.Open(t, s.URL)
 				count := func(*gorm.DB) { sent.Add(1) }
 				if err := errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
@@ -90,17 +91,17 @@ func TestStatementsOfAHerd(t *testing.T) {
 				need.Must(t, st.EnsureSchema(context.Background()))
 				return st
 			}
-		}, Requests: func(*testing.T, lease.Store) int64 { return sent.Load() }}
+		}, Requests: func(*testing.T, leasestore.Store) int64 { return sent.Load() }}
 		suite.Herd(t)
 	})
 }
 
 // bounds are those of all numbers.
-var bounds = lease.Bounds{From: 0, To: max22}
+var bounds = leasestore.Range{From: 0, To: max22}
 
 // acquire is the write of a new holder.
-func acquire(number int64, token string, fresh bool) lease.Write {
-	return lease.Write{Number: number, Token: token, Until: number, Change: lease.Acquire, Node: node, Within: bounds, Fresh: fresh}
+func acquire(number int64, token string, fresh bool) leasestore.Write {
+	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: leasestore.Node{Host: node.Host, Port: node.Port, Type: int(node.Type)}, Within: bounds, Fresh: fresh}
 }
 
 // A full look shows 256 free rows, so that not all who start at once try for the same. Rows
@@ -111,7 +112,7 @@ func TestLook(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
 		rows := s.leaser(s.elsewhere(t))
-		look := func(full bool) lease.View {
+		look := func(full bool) leasestore.View {
 			t.Helper()
 			view, err := rows.Look(t.Context(), bounds, full, time.Minute)
 			if off := time.Since(time.UnixMilli(view.Now)); err != nil || off.Abs() > 30*time.Second {
@@ -132,7 +133,7 @@ func TestLook(t *testing.T) {
 		s.Exec(t, "UPDATE %s SET heartbeat_at = 5000000000000 WHERE worker_id < 150", s.Table)
 		for range 20 {
 			view := look(false)
-			held := slices.ContainsFunc(view.Free, func(r lease.Row) bool { return r.Number < 150 })
+			held := slices.ContainsFunc(view.Free, func(r leasestore.Row) bool { return r.Number < 150 })
 			if len(view.Free) > 64 || held || view.Next != 300 {
 				t.Errorf("%+v; want free rows, and 300 to be the next number", view)
 			}
@@ -227,7 +228,7 @@ func TestFreshBesideChosen(t *testing.T) {
 		}
 		s.create(t)
 		chosen := acquire(1, "chosen", false)
-		chosen.Within = lease.Bounds{From: 1, To: 1}
+		chosen.Within = leasestore.Range{From: 1, To: 1}
 		db, pool := s.Pooled(t)
 		once := sync.OnceFunc(func() {
 			if _, done, err := s.leaser(s.DB).Insert(t.Context(), chosen); !done || err != nil {
@@ -260,7 +261,7 @@ func TestRanges(t *testing.T) {
 				t.Errorf("number %d, want %d", got, want)
 			}
 		}
-		north, south := lease.Config{Numbers: &lease.Bounds{From: 0, To: 99}}, lease.Config{Numbers: &lease.Bounds{From: 100, To: 102}}
+		north, south := lease.Config{Numbers: &lease.Range{From: 0, To: 99}}, lease.Config{Numbers: &lease.Range{From: 100, To: 102}}
 		take(100, south)
 		take(0, north)
 		take(101, south)

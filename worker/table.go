@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // table is a table of a database, of a Registry or a Store.
@@ -79,7 +80,7 @@ func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) er
 // marked marks the error of a request that succeeds if it is made again, or if the user gets a right.
 func (t *table) marked(err error) error {
 	if t.dialect().Transient(err) {
-		return lease.Transient(err)
+		return leasestore.Transient(err)
 	}
 	return t.denied(err, t.grants())
 }

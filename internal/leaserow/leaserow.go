@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Row is the row of a number. Whether the holder is alive, the store knows by other means.
 // The zero Row is that of a number before its first write.
 type Row struct {
-	Token string         `json:"token"`
-	Until int64          `json:"reserved_until"`
-	Held  bool           `json:"held"` // false once the holder has given the number back
-	Host  string         `json:"host"`
-	Port  string         `json:"port"`
-	Type  lease.NodeType `json:"type"`
+	Token string `json:"token"`
+	Until int64  `json:"reserved_until"`
+	Held  bool   `json:"held"` // false once the holder has given the number back
+	Host  string `json:"host"`
+	Port  string `json:"port"`
+	Type  int    `json:"type"`
 }
 
 // Parse reads what JSON wrote.
@@ -40,36 +40,36 @@ func (r Row) JSON() []byte {
 }
 
 // After returns the row after a write.
-func (r Row) After(w lease.Write) Row {
-	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
-	if w.Change == lease.Acquire {
+func (r Row) After(w leasestore.Write) Row {
+	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != leasestore.Release
+	if w.Change == leasestore.Acquire {
 		r.Host, r.Port, r.Type = w.Node.Host, w.Node.Port, w.Node.Type
 	}
 	return r
 }
 
 // State judges by the holder's last sign of life, 0 if it gave the number back.
-func State(heartbeat, now int64, expiry time.Duration) lease.State {
+func State(heartbeat, now int64, expiry time.Duration) leasestore.State {
 	switch {
 	case heartbeat == 0:
-		return lease.StateFree
+		return leasestore.StateFree
 	case heartbeat <= now-expiry.Milliseconds():
-		return lease.StateExpired
+		return leasestore.StateExpired
 	}
-	return lease.StateHeld
+	return leasestore.StateHeld
 }
 
 // Lease returns the row as package lease reads it.
-func (r Row) Lease(number int64, alive bool) lease.Row {
-	state := lease.StateFree
+func (r Row) Lease(number int64, alive bool) leasestore.Row {
+	state := leasestore.StateFree
 	switch {
 	case alive:
-		state = lease.StateHeld
+		state = leasestore.StateHeld
 	case r.Held:
-		state = lease.StateExpired
+		state = leasestore.StateExpired
 	}
-	return lease.Row{
+	return leasestore.Row{
 		Number: number, Token: r.Token, Until: r.Until, State: state,
-		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type},
+		Node: leasestore.Node{Host: r.Host, Port: r.Port, Type: r.Type},
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 func TestNumber(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNumber(t *testing.T) {
 // later is none.
 func TestSample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		now, within := time.Now().UnixMilli(), lease.Bounds{To: 1 << 20}
+		now, within := time.Now().UnixMilli(), leasestore.Range{To: 1 << 20}
 		for _, tt := range []struct {
 			given int64
 			until int64 // of the free number 5; 0 is none
@@ -32,14 +32,14 @@ func TestSample(t *testing.T) {
 			{64, now + 1001, 1}, {64, 0, 1}, {65, 0, 2}, {65, now, 1}, {65, now + 1000, 1}, {65, now + 1001, 2},
 		} {
 			reads := 0
-			view, err := Sample(within, map[int64]int64{0: tt.given}, func(numbers []int64) (int64, []lease.Row, error) {
+			view, err := Sample(within, map[int64]int64{0: tt.given}, func(numbers []int64) (int64, []leasestore.Row, error) {
 				if reads++; len(numbers) != 64 {
 					t.Errorf("%d numbers are read, want 64", len(numbers))
 				}
 				if tt.until == 0 {
-					return now, []lease.Row{{Number: 6, State: lease.StateHeld}}, nil
+					return now, []leasestore.Row{{Number: 6, State: leasestore.StateHeld}}, nil
 				}
-				return now, []lease.Row{{Number: 5, Until: tt.until, State: lease.StateFree}}, nil
+				return now, []leasestore.Row{{Number: 5, Until: tt.until, State: leasestore.StateFree}}, nil
 			})
 			if err != nil || reads != tt.reads || view.Held != 0 || view.Next != tt.given || (len(view.Free) > 0) != (tt.until > 0) {
 				t.Errorf("%+v: %+v after %d reads, %v", tt, view, reads, err)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Queue makes the Fresh inserts of a Store take turns: one call of Allot serves all that
@@ -24,7 +24,7 @@ type Queue struct {
 
 // Turn is a Fresh insert that waits.
 type Turn struct {
-	lease.Write
+	leasestore.Write
 	Number int64
 	Done   bool
 	Err    error // of this turn alone
@@ -34,7 +34,7 @@ type Turn struct {
 }
 
 // Insert waits until Allot has served w, or ctx ends.
-func (q *Queue) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (q *Queue) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Inserts that wait are served together, by bounds; one whose caller has gone is not. Each has
@@ -31,7 +31,7 @@ func TestQueue(t *testing.T) {
 		}
 		insert := func(ctx context.Context, to int64) {
 			go func() {
-				number, done, err := q.Insert(ctx, lease.Write{Within: lease.Bounds{To: to}})
+				number, done, err := q.Insert(ctx, leasestore.Write{Within: leasestore.Range{To: to}})
 				if done != (err == nil) || ctx.Err() == nil && err != nil && !errors.Is(err, broken) || done && number < 10 {
 					t.Errorf("%d, %t, %v", number, done, err)
 				}
@@ -77,7 +77,7 @@ func TestRequestEnds(t *testing.T) {
 			return ctx.Err()
 		}
 		ctx, leave := context.WithCancel(context.Background())
-		go q.Insert(ctx, lease.Write{})
+		go q.Insert(ctx, leasestore.Write{})
 		time.Sleep(time.Minute)
 		leave()
 		if synctest.Wait(); !ended {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // However inserts, callers that leave and the end of the queue's goroutine meet, each insert
@@ -38,7 +38,7 @@ func TestQueueStress(t *testing.T) {
 				if leaves {
 					go leave()
 				}
-				number, done, err := q.Insert(ctx, lease.Write{Within: lease.Bounds{To: int64(i % 2)}})
+				number, done, err := q.Insert(ctx, leasestore.Write{Within: leasestore.Range{To: int64(i % 2)}})
 				leave()
 				if done != (err == nil) || err != nil && !(leaves && errors.Is(err, context.Canceled)) {
 					t.Errorf("Insert() = %d, %v, %v; the caller leaves: %v", number, done, err, leaves)

@@ -26,6 +26,9 @@ const (
 // ErrConfig is matched by every error about a [Config], a [Node], or the config of a store.
 var ErrConfig = errors.New("lease: invalid config")
 
+// Range is the numbers from From to To, both included.
+type Range struct{ From, To int64 }
+
 // Config configures a [Leaser]. Every zero field is a default. One error, which matches
 // [ErrConfig], names every wrong field, its value and the values that are allowed.
 type Config struct {
@@ -53,7 +56,7 @@ type Config struct {
 	// bits.Allocator.WorkerRange. Nil is all that the layout allows. Leasers that share a
 	// store must have the same Numbers, or Numbers without a common number. A start logs a warning
 	// if another range has given some of its numbers; no id repeats then.
-	Numbers *Bounds
+	Numbers *Range
 
 	// Assigner gives the one number to hold; nil holds any free number. worker.StatefulSet
 	// and uid.StaticWorker are assigners. While another process holds the number, the start
@@ -97,7 +100,7 @@ func (c *Config) prepare() *invalid.List {
 		faults.Add("Window", c.Window, fmt.Sprintf("Expiry, %v, or more", c.Expiry))
 	}
 	if c.Numbers == nil {
-		c.Numbers = &Bounds{0, math.MaxInt64}
+		c.Numbers = &Range{0, math.MaxInt64}
 	}
 	if n := *c.Numbers; n.From < 0 || n.To < n.From {
 		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range of numbers from 0 on")

@@ -1,103 +1,32 @@
-// Package lease leases worker numbers, from any store that has
-// compare-and-swap: a number is free again when its holder stops or crashes.
+// Package lease leases worker numbers: a number is free again when its holder stops or crashes.
 //
 //	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //
-// A generator needs a [Leaser]. worker.NewLeaser makes one on SQL databases,
-// and [New] makes one of any [Store]. [NewPermanent] makes a generator accept an
-// [Assigner] of your own, which gives each number once.
+// worker.NewLeaser makes a [Leaser] on an SQL database, and [New] makes one on any store: see
+// packages workeretcd, workerkube, workerredis and workerzk. Package leasestore says how to write a
+// store of your own. [NewPermanent] wraps an [Assigner] of your own, which gives each number once.
 //
-// # What a caller gets
+// # What a generator gets
 //
-// A Leaser reserves time for its holder: a [Grant] is a number and the ticks that
-// may be stamped under the number. No two holders of one store are ever granted
-// the same tick of the same number. So ids of one layout never repeat, whatever
-// clocks show, however long processes and requests pause, and whichever answers are
-// lost.
+// A generator asks a Leaser for a [Lease], by a [Request]. The Leaser then sends it a [Grant]: a
+// number, and the time that the generator may stamp under the number. The Leaser renews the lease in
+// the background, and each renewal is another Grant with a later end. If another holder has taken the
+// number, a Grant withdraws it, and the Leaser takes another number.
+//
+// No two holders of one store are ever granted the same tick of the same number. So ids of one
+// layout never repeat, whatever clocks show, however long processes and requests pause, and whichever
+// answers are lost.
 //
 // [docs/reliability.md] says how each failure ends, and what is assumed: all processes whose ids must
 // differ use one store, a write that was reported done stays done, nobody edits rows, and no
-// process is cloned while it holds a number.
+// process is cloned while it holds a number. The package documentation of [internal/protocol] has the
+// protocol and its proof.
 //
-// # Writing a store
+// # Operating leases
 //
-// Implement [Store]. leasetest.Memory is an example of about 100 lines, and
-// leasetest.Suite tests your store. A store must ensure four things:
-//
-//  1. Insert makes a row only if there is none, and Swap writes only if the row has the
-//     named token. Each is one atomic step, even if other processes write. An Insert with
-//     Fresh reports the number whose row it made, and no other.
-//  2. Every later call of every process sees a write that was reported done, so no read
-//     comes from a replica that may lag. The write survives a crash of the store.
-//  3. A read returns what the last write wrote. Tokens and instants come back exactly.
-//  4. A number that was given is not given as new again, even if its row is deleted.
-//
-// No other fault of a store repeats an id. The store judges by its own means whether a
-// holder is alive: by its clock, by keys that expire, by a connection. A wrong judgement
-// costs a live holder its number.
-//
-// # The protocol
-//
-// An id carries its tick. So a holder must own ticks of the id space, not time on a
-// lease. The authority is the number's row. Each write gives the row a new token. The
-// row's Until is the instant up to which ticks may have been stamped. Four rules make
-// the protocol safe:
-//
-//  1. Reserve before stamping. Grant.Until is an Until that this holder's own write
-//     has committed. A write that is not known to be committed grants nothing.
-//  2. Start where the last holder ended. Grant.From is the row's Until before the
-//     takeover; in a new row it is the beginning.
-//  3. Compare and swap. Each write names the token that was read. Until is only
-//     raised, except by rule 4.
-//  4. A clean release lowers Until to the end of the last tick that was stamped. The
-//     generator is stopped before, so that no id can follow.
-//
-// By rule 3 the writes to a row form one chain. Let two holders have the grants
-// (n, a, b) and (n, c, d), the first taken over earlier in the chain. All writes that
-// the first holder ever committed precede the second's takeover, because the first's
-// later writes name a token that is gone. So b is at most the Until that the second
-// found, which is c. The two own no tick in common. This argument uses no clock, and no
-// bound on how long anything takes.
-//
-// The proof does not need ranges; they only decide which number is new. The store makes a
-// new number, in one atomic step of an Insert with Fresh. The number has no row, and lies above
-// the counts of all ranges that begin at or before Bounds.To. The step raises the count and makes
-// the row. So two Inserts never make one row. A number whose row was deleted is not new: its next
-// holder would start from the beginning, and repeat ids.
-//
-// The holder learns the number from the answer alone. If the answer is lost, the holder forgets
-// the write, which granted nothing, and begins anew. The row expires, and is a link of its chain
-// like every write. So is the second row of a request that is executed twice.
-//
-// Let n be made as new. Every number that was given before n lies below a count or has a row,
-// as the step shows both. So n was not given. The next Insert finds a count above n, even if
-// the row of n is deleted. insert.pml checks this, and also the numbers of a Registry on the same database,
-// about which package worker argues in authority.go.
-//
-// A start costs the same however many numbers were given and however many start with it. It looks
-// at a sample, and takes a free or expired number whose Until has passed, or will within a second;
-// else it inserts a new number. If nothing new is left, it looks at all rows, and takes one of
-// those with nearly the least Until. If another holder is faster, the start tries up to three other
-// rows of the same look, and then looks again. For uniqueness, the age of a look does not matter:
-// a takeover names the token that the look showed.
-//
-// To renew, a holder reads the row and then writes: four times per expiry, and at once when half
-// of the reserved time is used. A holder that uses time faster than the clock writes about once
-// a second.
-//
-// After a lost or negative answer, the write may still be executed later: it is in
-// doubt. The holder then reads the row. If the row has the write's own token, the
-// write was done. If the row has the token from before, the write was not done so far,
-// and stays in doubt. With any other token the number is lost: the generator drops the
-// ids in its ring, and the holder takes another number.
-//
-// A holder remembers its last 64 writes in doubt, so that a store that reads and does not
-// write costs no memory. If an older write is done after all, its token counts as any
-// other: the holder takes another number. No id repeats, by the same argument: the
-// forgotten write granted nothing, and is a link of the chain like every write.
-//
-// internal/protocol has the protocol as a state machine, lease.pml and insert.pml as models.
-// [docs/reliability.md] has the tests and their results.
+// [Leaser.Leases] lists the numbers of a store and their holders, and [Leaser.Free] gives back the
+// number of a dead holder before it expires. The command uidring does both.
 //
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
+// [internal/protocol]: https://pkg.go.dev/github.com/uidring/uidring/worker/lease/internal/protocol
 package lease

@@ -17,7 +17,7 @@ import (
 func ExampleNew() {
 	ctx := context.Background()
 	store := new(leasetest.Memory) // stands for a store such as that of workeretcd
-	leaser := lease.New(store, lease.Config{Numbers: &lease.Bounds{From: 10, To: 11}})
+	leaser := lease.New(store, lease.Config{Numbers: &lease.Range{From: 10, To: 11}})
 
 	first, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -80,13 +81,13 @@ func served[T any](ctx context.Context, s *link, request func(context.Context) (
 	}
 }
 
-func (s *link) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
-	return served(ctx, s, func(ctx context.Context) (lease.View, error) { return s.Memory.Look(ctx, within, full, expiry) })
+func (s *link) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
+	return served(ctx, s, func(ctx context.Context) (leasestore.View, error) { return s.Memory.Look(ctx, within, full, expiry) })
 }
 
-func (s *link) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (s *link) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	type both struct {
-		row *lease.Row
+		row *leasestore.Row
 		now int64
 	}
 	b, err := served(ctx, s, func(ctx context.Context) (b both, err error) {
@@ -96,7 +97,7 @@ func (s *link) Read(ctx context.Context, number int64, expiry time.Duration) (*l
 	return b.row, b.now, err
 }
 
-func (s *link) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (s *link) Insert(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	type both struct {
 		number int64
 		done   bool
@@ -113,7 +114,7 @@ func (s *link) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
 	return b.number, b.done, err
 }
 
-func (s *link) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (s *link) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	return served(ctx, s, func(ctx context.Context) (bool, error) { return s.Memory.Swap(ctx, old, w) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -25,7 +26,7 @@ type hooked struct {
 	leasetest.Memory
 	clockless bool
 	prepare   func(ctx context.Context, number int) error // with the number of the call
-	view      func(view lease.View) lease.View            // changes the answer of Look
+	view      func(view leasestore.View) leasestore.View  // changes the answer of Look
 
 	mu        sync.Mutex
 	calls     []call
@@ -38,7 +39,7 @@ type hooked struct {
 // call is one call of SwapLayout, Look, Read, Insert or Swap.
 type call struct {
 	op string
-	lease.Write
+	leasestore.Write
 	at      time.Time
 	bounded bool // its context has a deadline
 }
@@ -106,7 +107,7 @@ func (h *hooked) since(t time.Time) []call {
 	return slices.DeleteFunc(slices.Clone(h.calls), func(c call) bool { return c.at.Before(t) })
 }
 
-func (h *hooked) begin(ctx context.Context, op string, w lease.Write) (call, error) {
+func (h *hooked) begin(ctx context.Context, op string, w leasestore.Write) (call, error) {
 	_, bounded := ctx.Deadline()
 	c := call{op, w, time.Now(), bounded}
 	h.mu.Lock()
@@ -145,15 +146,15 @@ func (h *hooked) Prepare(ctx context.Context, _ *slog.Logger) error {
 }
 
 func (h *hooked) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	if _, err := h.begin(ctx, "SwapLayout", lease.Write{}); err != nil {
+	if _, err := h.begin(ctx, "SwapLayout", leasestore.Write{}); err != nil {
 		return "", err
 	}
 	return h.Memory.SwapLayout(ctx, old, layout)
 }
 
-func (h *hooked) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
-	if _, err := h.begin(ctx, "Look", lease.Write{Within: within}); err != nil {
-		return lease.View{}, err
+func (h *hooked) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
+	if _, err := h.begin(ctx, "Look", leasestore.Write{Within: within}); err != nil {
+		return leasestore.View{}, err
 	}
 	view, err := h.Memory.Look(ctx, within, full, expiry)
 	if h.clockless {
@@ -165,8 +166,8 @@ func (h *hooked) Look(ctx context.Context, within lease.Bounds, full bool, expir
 	return view, err
 }
 
-func (h *hooked) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	if _, err := h.begin(ctx, "Read", lease.Write{Number: number}); err != nil {
+func (h *hooked) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
+	if _, err := h.begin(ctx, "Read", leasestore.Write{Number: number}); err != nil {
 		return nil, 0, err
 	}
 	row, now, err := h.Memory.Read(ctx, number, expiry)
@@ -176,7 +177,7 @@ func (h *hooked) Read(ctx context.Context, number int64, expiry time.Duration) (
 	return row, now, err
 }
 
-func (h *hooked) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (h *hooked) Insert(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	c, err := h.begin(ctx, "Insert", w)
 	if err != nil {
 		return 0, false, err
@@ -186,7 +187,7 @@ func (h *hooked) Insert(ctx context.Context, w lease.Write) (int64, bool, error)
 	return number, done, err
 }
 
-func (h *hooked) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (h *hooked) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	c, err := h.begin(ctx, "Swap", w)
 	if err != nil {
 		return false, err
@@ -198,7 +199,7 @@ func (h *hooked) Swap(ctx context.Context, old string, w lease.Write) (bool, err
 var quiet = lease.Config{Logger: slog.New(slog.DiscardHandler)}
 
 // hold leases a number of s from 0 to 9.
-func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holdertest.Holder {
+func hold(t *testing.T, s leasestore.Store, opts ...lease.Config) *holdertest.Holder {
 	t.Helper()
 	h, err := try(t, s, opts...)
 	need.Must(t, err)
@@ -206,12 +207,12 @@ func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holdertest.Holder 
 }
 
 // try is hold for a lease that may fail.
-func try(t *testing.T, s lease.Store, opts ...lease.Config) (*holdertest.Holder, error) {
+func try(t *testing.T, s leasestore.Store, opts ...lease.Config) (*holdertest.Holder, error) {
 	return holdertest.Try(t.Context(), t, lease.New(s, holdertest.Merge(append([]lease.Config{quiet}, opts...)...)), 9, time.Now)
 }
 
 // free frees a number of s under its holder.
-func free(t *testing.T, s lease.Store, number int64) {
+func free(t *testing.T, s leasestore.Store, number int64) {
 	t.Helper()
 	need.Must(t, lease.New(s, quiet).Free(t.Context(), number, true))
 }

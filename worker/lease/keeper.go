@@ -14,6 +14,7 @@ import (
 	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/logqueue"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // keeper keeps one number. It drives a protocol.Holder, which decides; start, run and
@@ -21,7 +22,7 @@ import (
 type keeper struct {
 	leaser  *Leaser
 	node    Node
-	within  Bounds
+	within  leasestore.Range
 	request Request
 	holder  protocol.Holder
 	journal logqueue.Queue
@@ -98,6 +99,11 @@ func expires(err error) bool {
 	return ok && held.Silent
 }
 
+// transient reports whether a start makes a request again that failed with err.
+func transient(err error) bool {
+	return leasestore.IsTransient(err) || errors.Is(err, protocol.ErrNotDone)
+}
+
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -109,7 +115,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 func (k *keeper) prepare(ctx context.Context) (err error) {
 	doing := "prepare"
-	if p, ok := k.leaser.store.(Preparer); ok {
+	if p, ok := k.leaser.store.(leasestore.Preparer); ok {
 		_, err = withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, p.Prepare(ctx, k.leaser.log())
 		})
@@ -134,7 +140,7 @@ func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(erro
 		}
 		return struct{}{}, nil // no further call
 	}, backoff.WithBackOff(k.retries()), backoff.WithMaxElapsedTime(limit))
-	if _, throttled := errors.AsType[*throttledError](last); throttled && ctx.Err() == nil {
+	if leasestore.IsThrottled(last) && ctx.Err() == nil {
 		return k.retry(ctx, limit, again, f) // by the client, not by the store
 	}
 	return last

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The tests of this file are in virtual time.
@@ -47,7 +48,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 		"locked, and late": {&hooked{prepare: func(ctx context.Context, number int) error {
 			switch {
 			case number < 3:
-				return lease.Transient(errors.New("locked"))
+				return leasestore.Transient(errors.New("locked"))
 			case number == 3:
 				<-ctx.Done()
 				return ctx.Err()

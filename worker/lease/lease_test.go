@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -61,7 +62,7 @@ func TestForever(t *testing.T) {
 func TestAssignedNumberOutOfRange(t *testing.T) {
 	for n, refused := range map[int64]bool{-1: true, 2: true, 3: false, 5: false, 9: false, 10: true} {
 		store := new(leasetest.Memory)
-		_, err := try(t, store, lease.Config{Numbers: &lease.Bounds{From: 3, To: 20}, Assigner: number{n: n}})
+		_, err := try(t, store, lease.Config{Numbers: &lease.Range{From: 3, To: 20}, Assigner: number{n: n}})
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), fmt.Sprintf("number is %d, want 3 to 9", n)) {
 			t.Errorf("number %d: %v", n, err)
 		}
@@ -73,7 +74,7 @@ func TestAssignedNumberOutOfRange(t *testing.T) {
 
 // Each method reports all faults of the config, the store and the call at once.
 func TestFaultsAtOnce(t *testing.T) {
-	leaser := lease.New(nil, lease.Config{Window: time.Second, MaxSkew: time.Millisecond, Numbers: &lease.Bounds{From: 5, To: 3},
+	leaser := lease.New(nil, lease.Config{Window: time.Second, MaxSkew: time.Millisecond, Numbers: &lease.Range{From: 5, To: 3},
 		Node: lease.Node{Port: "1", Type: lease.NodeActual}})
 	_, err := leaser.Lease(t.Context(), lease.Request{Limit: -1})
 	_, listed := leaser.Leases(t.Context(), 1)
@@ -88,12 +89,12 @@ func TestFaultsAtOnce(t *testing.T) {
 	wantFaults(t, "Lease", err, "Request.Limit is -1, want 0 or more", "Request.Clock is nil", "Request.Granted is nil")
 
 	s := new(hooked)
-	_, err = lease.New(s, lease.Config{Numbers: &lease.Bounds{From: 5, To: 20}, Assigner: number{}}).Lease(t.Context(), lease.Request{Limit: 4, Fresh: true})
+	_, err = lease.New(s, lease.Config{Numbers: &lease.Range{From: 5, To: 20}, Assigner: number{}}).Lease(t.Context(), lease.Request{Limit: 4, Fresh: true})
 	wantFaults(t, "Lease", err, "Numbers.From is 5, want 4 at most", "Request.Clock is nil", "Request.Granted is nil", "Assigner is set, want none")
 	if n := s.prepared() + len(s.calls); n > 0 {
 		t.Errorf("%d calls", n)
 	}
-	if g := hold(t, s, lease.Config{Numbers: &lease.Bounds{From: 9, To: 20}}).Last(); g.Number != 9 { // the last that the limit allows
+	if g := hold(t, s, lease.Config{Numbers: &lease.Range{From: 9, To: 20}}).Last(); g.Number != 9 { // the last that the limit allows
 		t.Errorf("granted %+v", g)
 	}
 }
@@ -118,7 +119,7 @@ func TestFaultsOfStore(t *testing.T) {
 	if _, err := try(t, s); err == nil || !strings.Contains(err.Error(), "JPAAS_HOST") || len(s.calls) > 0 {
 		t.Errorf("%v after %d calls; want what is wrong with the environment", err, len(s.calls))
 	}
-	if lease.Transient(nil) != nil {
+	if leasestore.Transient(nil) != nil {
 		t.Error("no error is transient")
 	}
 }
@@ -128,14 +129,14 @@ func TestFaultsOfStore(t *testing.T) {
 func TestAssigner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
-		hold(t, s, lease.Config{Numbers: &lease.Bounds{To: 7}, Assigner: assigner(func(_ context.Context, limit int64) (int64, error) {
+		hold(t, s, lease.Config{Numbers: &lease.Range{To: 7}, Assigner: assigner(func(_ context.Context, limit int64) (int64, error) {
 			if limit != 7 {
 				t.Errorf("a number up to %d; want 7", limit)
 			}
 			return 0, nil
 		})})
 		for _, c := range s.calls {
-			if c.op == "Look" || c.op == "Insert" && c.Within != (lease.Bounds{}) {
+			if c.op == "Look" || c.op == "Insert" && c.Within != (leasestore.Range{}) {
 				t.Errorf("%+v; want the number 0 alone", c)
 			}
 		}
@@ -193,8 +194,8 @@ func TestConfig(t *testing.T) {
 		"too long":        {lease.Config{Window: year + 1, Expiry: year + 1, MaxSkew: year + 1}, []string{"Window is 8760", "Expiry is 8760", "MaxSkew is 8760"}},
 		"a short window":  {lease.Config{Window: time.Minute, Expiry: time.Minute + 1}, []string{"Window is 1m0s, want Expiry, 1m0.000000001s, or more"}},
 		"a long expiry":   {lease.Config{Window: time.Minute, Expiry: year + 1}, []string{"Expiry is 8760"}},
-		"one number":      {lease.Config{Numbers: &lease.Bounds{}}, nil},
-		"negative number": {lease.Config{Numbers: &lease.Bounds{From: -1, To: 3}}, []string{"Numbers is -1 to 3"}},
+		"one number":      {lease.Config{Numbers: &lease.Range{}}, nil},
+		"negative number": {lease.Config{Numbers: &lease.Range{From: -1, To: 3}}, []string{"Numbers is -1 to 3"}},
 		"node":            {lease.Config{Node: lease.Node{Host: strings.Repeat("ä", 65), Port: "a\x00", Type: 3}}, []string{"Node.Host", "Node.Port", "Node.Type is 3"}},
 	} {
 		err := tt.config.Validate()
@@ -210,10 +211,10 @@ func TestConfig(t *testing.T) {
 
 // A client may report the end of a context in words of its own.
 func TestEndOfContextIsMatched(t *testing.T) {
-	leaser := lease.New(&told{reads: errUnavailable, rows: make([]lease.Row, 1)}, lease.Config{})
+	leaser := lease.New(&told{reads: errUnavailable, rows: make([]leasestore.Row, 1)}, lease.Config{})
 	_, err := leaser.Leases(canceled(t), 0)
 	for _, err := range []error{err, leaser.Free(canceled(t), 0, true),
-		lease.New(&told{writes: errUnavailable, rows: []lease.Row{{Token: "a"}}}, lease.Config{}).Free(canceled(t), 0, true)} {
+		lease.New(&told{writes: errUnavailable, rows: []leasestore.Row{{Token: "a"}}}, lease.Config{}).Free(canceled(t), 0, true)} {
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, errUnavailable) {
 			t.Errorf("%v; want both the end of the context and what the client says", err)
 		}

@@ -11,19 +11,20 @@ import (
 
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Leaser leases numbers. Make one with New. It holds no connection of its own and is safe
 // for concurrent use; every call of Lease makes another holder.
 type Leaser struct {
-	store  Store
+	store  leasestore.Store
 	config Config // with the defaults
 	faults error  // of the store and the config
 }
 
 // New returns a Leaser of the numbers in store, without calling the store. The methods
 // report all faults of the store and the config at once.
-func New(store Store, config Config) *Leaser {
+func New(store leasestore.Store, config Config) *Leaser {
 	l := &Leaser{store: store}
 	faults := config.prepare()
 	if store == nil {
@@ -42,7 +43,7 @@ func (l *Leaser) String() string {
 }
 
 func (l *Leaser) check() error {
-	if p, ok := l.store.(Preparer); ok {
+	if p, ok := l.store.(leasestore.Preparer); ok {
 		return errors.Join(l.faults, p.Check())
 	}
 	return l.faults
@@ -82,13 +83,13 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 	if err := errors.Join(l.check(), faults.Err(), err); err != nil {
 		return nil, err
 	}
-	within := Bounds{l.config.Numbers.From, min(l.config.Numbers.To, r.Limit)}
+	within := leasestore.Range{From: l.config.Numbers.From, To: min(l.config.Numbers.To, r.Limit)}
 	exact, err := l.exact(ctx, within)
 	if err != nil {
 		return nil, err
 	}
 	if exact >= 0 {
-		within = Bounds{exact, exact}
+		within = leasestore.Range{From: exact, To: exact}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, l.fail(ctx, "take a number from", err)
@@ -117,7 +118,7 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 }
 
 // exact returns the only number to hold, -1 for any.
-func (l *Leaser) exact(ctx context.Context, within Bounds) (int64, error) {
+func (l *Leaser) exact(ctx context.Context, within leasestore.Range) (int64, error) {
 	if l.config.Assigner == nil {
 		return -1, nil
 	}

@@ -6,6 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/uidring/uidring/worker/lease/leasestore"
+)
+
+// State says whether a number may be taken.
+type State string
+
+// The states of a number.
+const (
+	StateFree    State = "free"    // the holder gave the number back, or Free did
+	StateHeld    State = "held"    // the holder gave a sign of life within the expiry
+	StateExpired State = "expired" // the holder gave none within the expiry: the number may be taken
 )
 
 // Info describes one number of a store to people.
@@ -34,8 +46,9 @@ func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	}
 	infos := make([]Info, len(rows))
 	for i, row := range rows {
+		node := nodeOf(row)
 		infos[i] = Info{
-			Number: row.Number, State: row.State, Host: row.Node.Host, Port: row.Node.Port, PID: row.Node.PID(), Type: row.Node.Type,
+			Number: row.Number, State: State(row.State), Host: node.Host, Port: node.Port, PID: node.PID(), Type: node.Type,
 			HeartbeatAt: moment(row.Heartbeat), ReservedUntil: time.UnixMilli(row.Until).UTC(), Created: moment(row.Created),
 		}
 	}
@@ -65,13 +78,13 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 			return l.fail(ctx, doing, err)
 		case row == nil || number < 0:
 			return l.fail(ctx, doing, ErrNoLease)
-		case row.State == StateHeld && !force:
+		case row.State == leasestore.StateHeld && !force:
 			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, within the expiry, %v", ErrHeld, holderOf(*row, now), l.config.Expiry))
 		case row.Token == before:
 			return l.fail(ctx, doing, errors.New("the row was not changed"))
 		}
 		before = row.Token
-		done, err := l.store.Swap(ctx, row.Token, Write{Number: number, Token: rand.Text(), Until: row.Until, Change: Release})
+		done, err := l.store.Swap(ctx, row.Token, leasestore.Write{Number: number, Token: rand.Text(), Until: row.Until, Change: leasestore.Release})
 		if err != nil {
 			return l.fail(ctx, doing, err)
 		}
@@ -82,10 +95,11 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 	}
 }
 
-func holderOf(row Row, now int64) string {
-	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
-	if pid := row.Node.PID(); pid > 0 {
-		text = fmt.Sprintf("host %q, process %d", row.Node.Host, pid)
+func holderOf(row leasestore.Row, now int64) string {
+	node := nodeOf(row)
+	text := fmt.Sprintf("host %q, port %q", node.Host, node.Port)
+	if pid := node.PID(); pid > 0 {
+		text = fmt.Sprintf("host %q, process %d", node.Host, pid)
 	}
 	if now > 0 && row.Heartbeat > 0 {
 		text += fmt.Sprintf(", last sign of life %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)

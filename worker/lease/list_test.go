@@ -10,29 +10,30 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
 // told is a store whose answers a test gives.
 type told struct {
 	leasetest.Memory
-	rows          []lease.Row // of List; of Read one after the other, without a token for none
-	swaps         []bool      // done
+	rows          []leasestore.Row // of List; of Read one after the other, without a token for none
+	swaps         []bool           // done
 	reads, writes error
 
 	given   []context.Context
 	limit   int // of List
 	expiry  time.Duration
-	written []lease.Write
+	written []leasestore.Write
 	old     []string
 }
 
-func (s *told) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+func (s *told) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	s.given, s.limit, s.expiry = append(s.given, ctx), limit, expiry
 	return s.rows, s.reads
 }
 
-func (s *told) Read(ctx context.Context, _ int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (s *told) Read(ctx context.Context, _ int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	s.given, s.expiry = append(s.given, ctx), expiry
 	row := s.rows[0]
 	if s.rows = s.rows[1:]; row.Token == "" || s.reads != nil {
@@ -41,7 +42,7 @@ func (s *told) Read(ctx context.Context, _ int64, expiry time.Duration) (*lease.
 	return &row, 21_000, nil
 }
 
-func (s *told) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (s *told) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	s.given = append(s.given, ctx)
 	s.written, s.old = append(s.written, w), append(s.old, old)
 	if s.writes != nil {
@@ -60,9 +61,9 @@ func (s *told) living() int {
 var listing = lease.Config{Window: time.Hour, Expiry: 5 * time.Minute}
 
 func TestLeases(t *testing.T) {
-	s := &told{rows: []lease.Row{
-		{Number: 7, State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "6@80", Type: lease.NodeActual}, Heartbeat: 1000, Until: 2000, Created: 500},
-		{Number: 3, State: lease.StateFree, Until: 5},
+	s := &told{rows: []leasestore.Row{
+		{Number: 7, State: leasestore.StateHeld, Node: leasestore.Node{Host: "h", Port: "6@80", Type: 2}, Heartbeat: 1000, Until: 2000, Created: 500},
+		{Number: 3, State: leasestore.StateFree, Until: 5},
 	}}
 	want := []lease.Info{
 		{7, lease.StateHeld, "h", "6@80", 6, lease.NodeActual, time.UnixMilli(1000).UTC(), time.UnixMilli(2000).UTC(), time.UnixMilli(500).UTC()},
@@ -82,8 +83,8 @@ func TestLeases(t *testing.T) {
 }
 
 func TestFree(t *testing.T) {
-	row := func(token string, state lease.State, heartbeat int64) lease.Row {
-		return lease.Row{Number: 5, Token: token, Until: 77, State: state, Heartbeat: heartbeat, Node: lease.Node{Host: "h", Port: "80"}}
+	row := func(token string, state leasestore.State, heartbeat int64) leasestore.Row {
+		return leasestore.Row{Number: 5, Token: token, Until: 77, State: state, Heartbeat: heartbeat, Node: leasestore.Node{Host: "h", Port: "80"}}
 	}
 	for name, tt := range map[string]struct {
 		store  *told
@@ -93,23 +94,23 @@ func TestFree(t *testing.T) {
 		is     error
 		want   string // the end of the error; empty is none
 	}{
-		"dead":          {&told{rows: []lease.Row{row("a", lease.StateExpired, 9)}, swaps: []bool{true}}, 5, false, []string{"a"}, nil, ""},
-		"free":          {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}, swaps: []bool{true}}, 5, false, []string{"a"}, nil, ""},
-		"alive, forced": {&told{rows: []lease.Row{row("a", lease.StateHeld, 9)}, swaps: []bool{true}}, 5, true, []string{"a"}, nil, ""},
-		"alive": {&told{rows: []lease.Row{row("a", lease.StateHeld, 1000)}}, 5, false, nil, lease.ErrHeld,
+		"dead":          {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9)}, swaps: []bool{true}}, 5, false, []string{"a"}, nil, ""},
+		"free":          {&told{rows: []leasestore.Row{row("a", leasestore.StateFree, 0)}, swaps: []bool{true}}, 5, false, []string{"a"}, nil, ""},
+		"alive, forced": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 9)}, swaps: []bool{true}}, 5, true, []string{"a"}, nil, ""},
+		"alive": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 1000)}}, 5, false, nil, lease.ErrHeld,
 			`lease: the number is held: by host "h", port "80", last sign of life 20s ago, within the expiry, 5m0s`},
-		"alive, without a heartbeat": {&told{rows: []lease.Row{row("a", lease.StateHeld, 0)}}, 5, false, nil, lease.ErrHeld, `port "80", within the expiry, 5m0s`},
-		"alive, with a process": {&told{rows: []lease.Row{{Number: 5, Token: "a", State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "12@80"}}}}, 5, false, nil, lease.ErrHeld,
+		"alive, without a heartbeat": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 0)}}, 5, false, nil, lease.ErrHeld, `port "80", within the expiry, 5m0s`},
+		"alive, with a process": {&told{rows: []leasestore.Row{{Number: 5, Token: "a", State: leasestore.StateHeld, Node: leasestore.Node{Host: "h", Port: "12@80"}}}}, 5, false, nil, lease.ErrHeld,
 			`by host "h", process 12, within the expiry, 5m0s`},
-		"no row":    {&told{rows: make([]lease.Row, 1)}, 5, true, nil, lease.ErrNoLease, "the number has no row"},
-		"no number": {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}}, -1, true, nil, lease.ErrNoLease, "the number has no row"},
-		"no read":   {&told{rows: make([]lease.Row, 1), reads: errUnavailable}, 5, true, nil, errUnavailable, "connection refused"},
-		"no write":  {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}, writes: errUnavailable}, 5, true, []string{"a"}, errUnavailable, "connection refused"},
-		"changed": {&told{rows: []lease.Row{row("a", lease.StateExpired, 9), row("b", lease.StateExpired, 9)}, swaps: []bool{false, true}}, 5, false,
+		"no row":    {&told{rows: make([]leasestore.Row, 1)}, 5, true, nil, lease.ErrNoLease, "the number has no row"},
+		"no number": {&told{rows: []leasestore.Row{row("a", leasestore.StateFree, 0)}}, -1, true, nil, lease.ErrNoLease, "the number has no row"},
+		"no read":   {&told{rows: make([]leasestore.Row, 1), reads: errUnavailable}, 5, true, nil, errUnavailable, "connection refused"},
+		"no write":  {&told{rows: []leasestore.Row{row("a", leasestore.StateFree, 0)}, writes: errUnavailable}, 5, true, []string{"a"}, errUnavailable, "connection refused"},
+		"changed": {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9), row("b", leasestore.StateExpired, 9)}, swaps: []bool{false, true}}, 5, false,
 			[]string{"a", "b"}, nil, ""},
-		"alive again": {&told{rows: []lease.Row{row("a", lease.StateExpired, 9), row("b", lease.StateHeld, 9)}, swaps: []bool{false}}, 5, false,
+		"alive again": {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9), row("b", leasestore.StateHeld, 9)}, swaps: []bool{false}}, 5, false,
 			[]string{"a"}, lease.ErrHeld, "5m0s"},
-		"not changed": {&told{rows: []lease.Row{row("a", lease.StateExpired, 9), row("a", lease.StateExpired, 9)}, swaps: []bool{false}}, 5, false,
+		"not changed": {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9), row("a", leasestore.StateExpired, 9)}, swaps: []bool{false}}, 5, false,
 			[]string{"a"}, nil, "the row was not changed"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -125,7 +126,7 @@ func TestFree(t *testing.T) {
 			t.Errorf("%s: replaced %q, read with the expiry %v, and %d rows are left; want %q", name, s.old, s.expiry, len(s.rows), tt.old)
 		}
 		for i, w := range tt.store.written {
-			if w.Number != 5 || w.Until != 77 || w.Change != lease.Release || len(w.Token) < 20 || i > 0 && w.Token == tt.store.written[0].Token {
+			if w.Number != 5 || w.Until != 77 || w.Change != leasestore.Release || len(w.Token) < 20 || i > 0 && w.Token == tt.store.written[0].Token {
 				t.Errorf("%s: wrote %+v; want the number free with the same reserved time and a token of its own", name, w)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // NodeType is the kind of host that a process runs on, with uid-generator's values.
@@ -49,6 +50,11 @@ func (n Node) PID() int {
 		return pid
 	}
 	return 0
+}
+
+// nodeOf is the node of a row.
+func nodeOf(row leasestore.Row) Node {
+	return Node{row.Node.Host, row.Node.Port, NodeType(row.Node.Type)}
 }
 
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The tests of this file are in virtual time.
@@ -114,7 +115,7 @@ func TestLossInAnOutage(t *testing.T) {
 // A write that was done though it had no answer costs no error, each time anew. If no
 // write has an answer, the number is kept all the same, at the pace of the retries.
 func TestAnswerLostOnceARound(t *testing.T) {
-	for name, lost := range map[string]error{"an error": errReset, "a collision": lease.Transient(errReset)} {
+	for name, lost := range map[string]error{"an error": errReset, "a collision": leasestore.Transient(errReset)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := new(hooked)
@@ -162,7 +163,7 @@ func TestStartAgainstStoreThatDoesNotWrite(t *testing.T) {
 		s := &hooked{before: func(_ context.Context, c call) error {
 			if c.writes() && refused < 3 {
 				refused++
-				return lease.Transient(errors.New("deadlock"))
+				return leasestore.Transient(errors.New("deadlock"))
 			}
 			return nil
 		}}
@@ -182,7 +183,7 @@ type idle struct {
 	refuses int
 }
 
-func (i *idle) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (i *idle) Insert(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	if i.refuses > 0 {
 		i.refuses--
 		return 0, false, nil
@@ -273,7 +274,7 @@ func TestStartEndsWithItsContext(t *testing.T) {
 			})
 		}
 	}
-	collides := failing(lease.Transient(errReset))
+	collides := failing(leasestore.Transient(errReset))
 	for name, tt := range map[string]struct {
 		set         func(*hooked)
 		exact, held bool
@@ -285,7 +286,7 @@ func TestStartEndsWithItsContext(t *testing.T) {
 		"the layout":               {set: at("SwapLayout", hanging)},
 		"a look":                   {set: at("Look", hanging)},
 		"collisions":               {set: at("Look", collides)},
-		"the client's own limit":   {set: at("Look", failing(lease.Throttled(errReset))), limit: 5 * time.Minute},
+		"the client's own limit":   {set: at("Look", failing(leasestore.Throttled(errReset))), limit: 5 * time.Minute},
 		"a holder":                 {set: func(*hooked) {}, exact: true, held: true},
 		"a holder, and a read":     {set: at("Read", hanging), exact: true, held: true},
 		"a holder, and collisions": {set: at("Read", collides), exact: true, held: true},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The tests of this file are in virtual time.
@@ -106,7 +107,7 @@ func TestReleaseTriesAgain(t *testing.T) {
 			t.Errorf("granted %+v by Release", fresh)
 		}
 		row, _, err := s.Read(t.Context(), 0, time.Minute)
-		if err != nil || row == nil || row.State != lease.StateFree || row.Until != next.UnixMilli() {
+		if err != nil || row == nil || row.State != leasestore.StateFree || row.Until != next.UnixMilli() {
 			t.Errorf("%+v, %v; want the number free, and reserved until %d", row, err, next.UnixMilli())
 		}
 		calls := len(s.since(began))

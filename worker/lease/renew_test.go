@@ -14,6 +14,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The tests of this file are in virtual time.
@@ -22,13 +23,13 @@ import (
 // an answer, and a number of its own that it inserted. It does so after its context has ended too.
 // Of a new number without an answer nobody knows which it is: it stays held until it expires.
 func TestFailedStartGivesBack(t *testing.T) {
-	for state, config := range map[lease.State]lease.Config{lease.StateFree: {Assigner: number{n: 0}}, lease.StateHeld: {}} {
+	for state, config := range map[leasestore.State]lease.Config{leasestore.StateFree: {Assigner: number{n: 0}}, leasestore.StateHeld: {}} {
 		for _, before := range []bool{false, true} { // a holder that gave the number back
 			synctest.Test(t, func(t *testing.T) {
 				s := new(hooked)
 				if before {
 					need.Must(t, hold(t, s).Release(t.Context(), time.Now()))
-					state = lease.StateFree
+					state = leasestore.StateFree
 				}
 				ctx, end := context.WithCancel(t.Context())
 				s.answering(func(call, bool, error) (bool, error) { // a row is written, without an answer
@@ -174,8 +175,8 @@ func TestUseAsksAtHalf(t *testing.T) {
 // Each write has a token of its own, and says what the store needs to know.
 func TestWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, node := new(hooked), lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
-		opts := []lease.Config{{Numbers: &lease.Bounds{From: 3, To: 20}, Node: node, Expiry: 30 * time.Second}}
+		s, node, stored := new(hooked), lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}, leasestore.Node{Host: "billing-7", Port: "8080", Type: 2}
+		opts := []lease.Config{{Numbers: &lease.Range{From: 3, To: 20}, Node: node, Expiry: 30 * time.Second}}
 		began := time.Now()
 		first := hold(t, s, opts...)
 		hold(t, s, append(opts, lease.Config{Assigner: number{n: 5}})...)
@@ -189,35 +190,35 @@ func TestWrites(t *testing.T) {
 			t.Error(err)
 		}
 		tokens, acquired, ops := map[string]int{}, 0, map[string]bool{}
-		var inserts []lease.Write
+		var inserts []leasestore.Write
 		for _, c := range s.since(began) {
-			if ops[c.op] = true; !c.bounded && c.Change != lease.Release {
+			if ops[c.op] = true; !c.bounded && c.Change != leasestore.Release {
 				t.Errorf("%+v: want a deadline", c)
 			}
 			if !c.writes() {
 				continue
 			}
-			if c.Change == lease.Acquire {
+			if c.Change == leasestore.Acquire {
 				acquired++
 			}
 			tokens[c.Token]++
 			if len(c.Token) < 20 || tokens[c.Token] > 1 {
 				t.Errorf("%+v: want a token of its own", c)
 			}
-			if c.Expiry != 30*time.Second || (c.Change == lease.Acquire) != (c.Node == node) {
+			if c.Expiry != 30*time.Second || (c.Change == leasestore.Acquire) != (c.Node == stored) {
 				t.Errorf("%+v: want the expiry, and the node of a new holder", c)
 			}
 			if c.op == "Insert" {
 				inserts = append(inserts, c.Write)
-			} else if c.Within != (lease.Bounds{}) || c.Fresh {
+			} else if c.Within != (leasestore.Range{}) || c.Fresh {
 				t.Errorf("%+v: want no bounds", c)
 			}
 		}
 		if acquired != 4 || len(ops) != 5 || s.unbounded {
 			t.Errorf("%d new holders, and requests %v; want 4, and all kinds, with deadlines", acquired, ops)
 		}
-		if len(inserts) != 3 || !inserts[0].Fresh || inserts[0].Within != (lease.Bounds{From: 3, To: 9}) ||
-			inserts[1].Fresh || inserts[1].Within != (lease.Bounds{From: 5, To: 5}) {
+		if len(inserts) != 3 || !inserts[0].Fresh || inserts[0].Within != (leasestore.Range{From: 3, To: 9}) ||
+			inserts[1].Fresh || inserts[1].Within != (leasestore.Range{From: 5, To: 5}) {
 			t.Errorf("inserted %+v; want a fresh number from 3 to 9, and the number 5", inserts)
 		}
 	})
@@ -227,7 +228,7 @@ func TestWrites(t *testing.T) {
 func TestMadeOutsideRange(t *testing.T) {
 	for _, made := range []int64{2, 7} {
 		s := &wrong{made: made}
-		if h, err := try(t, s, lease.Config{Numbers: &lease.Bounds{From: 3, To: 6}}); err == nil || !strings.Contains(err.Error(), "want one from 3 to 6") {
+		if h, err := try(t, s, lease.Config{Numbers: &lease.Range{From: 3, To: 6}}); err == nil || !strings.Contains(err.Error(), "want one from 3 to 6") {
 			t.Errorf("granted %+v, %v", h.Last(), err)
 		}
 	}
@@ -239,13 +240,15 @@ type wrong struct {
 	made int64
 }
 
-func (w *wrong) Insert(context.Context, lease.Write) (int64, bool, error) { return w.made, true, nil }
+func (w *wrong) Insert(context.Context, leasestore.Write) (int64, bool, error) {
+	return w.made, true, nil
+}
 
 // A holder logs once what overlaps its range, though it looks again after a loss.
 func TestOverlapIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, out := new(hooked), new(logged.Text)
-		s.view = func(v lease.View) lease.View { v.Others = []lease.Bounds{{From: 2, To: 5}}; return v }
+		s.view = func(v leasestore.View) leasestore.View { v.Others = []leasestore.Range{{From: 2, To: 5}}; return v }
 		h := hold(t, s, lease.Config{Logger: out.Logger()})
 		s.Delete(0)
 		time.Sleep(time.Minute)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // send changes nothing of the keeper, which may have given up the request.
@@ -13,7 +14,7 @@ func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.
 	store, expiry := k.leaser.store, k.leaser.config.Expiry
 	switch r.Op {
 	case protocol.Look:
-		var view View
+		var view leasestore.View
 		view, err = store.Look(ctx, k.within, r.Full, expiry)
 		answer = protocol.Answer{Now: view.Now, Next: view.Next, Held: view.Held}
 		for _, row := range view.Free {
@@ -23,7 +24,7 @@ func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.
 			answer.Others = append(answer.Others, other.String())
 		}
 	case protocol.Read:
-		var row *Row
+		var row *leasestore.Row
 		row, answer.Now, err = store.Read(ctx, r.Number, expiry)
 		if row != nil {
 			answer.Rows = []protocol.Row{known(*row, answer.Now)}
@@ -39,21 +40,21 @@ func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.
 	return answer, err
 }
 
-func known(row Row, now int64) protocol.Row {
-	r := protocol.Row{Number: row.Number, Token: row.Token, Until: row.Until, Live: row.State == StateHeld}
+func known(row leasestore.Row, now int64) protocol.Row {
+	r := protocol.Row{Number: row.Number, Token: row.Token, Until: row.Until, Live: row.State == leasestore.StateHeld}
 	if r.Live {
 		r.Holder = holderOf(row, now)
 	}
 	return r
 }
 
-func (k *keeper) write(r protocol.Request) Write {
-	w := Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: Extend, Expiry: k.leaser.config.Expiry}
+func (k *keeper) write(r protocol.Request) leasestore.Write {
+	w := leasestore.Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: leasestore.Extend, Expiry: k.leaser.config.Expiry}
 	switch {
 	case r.Release:
-		w.Change = Release
+		w.Change = leasestore.Release
 	case r.Acquire:
-		w.Change, w.Node = Acquire, k.node
+		w.Change, w.Node = leasestore.Acquire, leasestore.Node{Host: k.node.Host, Port: k.node.Port, Type: int(k.node.Type)}
 	}
 	if r.Op == protocol.Insert {
 		w.Within, w.Fresh = k.within, r.Fresh

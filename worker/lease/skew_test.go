@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The bound is the same on either side of the store's clock, and allows for the time
@@ -52,7 +53,7 @@ func TestMillisRoundUp(t *testing.T) {
 	}
 }
 
-type named struct{ Store }
+type named struct{ leasestore.Store }
 
 func (named) String() string { return "memory" }
 

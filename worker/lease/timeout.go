@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/calls"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // timeout is how long one request may take. A request without an answer in time doubles
@@ -42,7 +43,7 @@ func withTimeout[T any](ctx context.Context, t *timeout, request func(context.Co
 		if !errors.Is(err, context.DeadlineExceeded) { // some clients have errors of their own
 			err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 		}
-		err = Transient(fmt.Errorf("no answer within %v: %w", t.now, err))
+		err = leasestore.Transient(fmt.Errorf("no answer within %v: %w", t.now, err))
 		t.now = min(t.most, 2*t.now)
 	}
 	return answer, err

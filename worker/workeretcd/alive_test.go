@@ -13,6 +13,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
 
@@ -61,7 +62,7 @@ func TestLivenessKept(t *testing.T) {
 	store := workeretcd.NewStore(client, workeretcd.Config{})
 	row, _, err := store.Read(t.Context(), 0, time.Minute)
 	must(t, err)
-	done, err := store.Swap(t.Context(), row.Token, lease.Write{Token: "a", Change: lease.Acquire, Expiry: time.Hour})
+	done, err := store.Swap(t.Context(), row.Token, leasestore.Write{Token: "a", Change: leasestore.Acquire, Expiry: time.Hour})
 	if second, _ := left(); !done || err != nil || second == first {
 		t.Errorf("%t, %v; etcd lease %d after %d", done, err, second, first)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
@@ -24,14 +24,14 @@ func BenchmarkHerd(b *testing.B) { starts(b).Herd(b) }
 func starts(b *testing.B) leasetest.Benchmark {
 	members, n := servertest.StartEtcd(b, 1), 0
 	client, prefix := connect(b, members), ""
-	open := func(b *testing.B, _ lease.Store) lease.Store {
+	open := func(b *testing.B, _ leasestore.Store) leasestore.Store {
 		return workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix})
 	}
-	return leasetest.Benchmark{Another: open, Open: func(b *testing.B) lease.Store {
+	return leasetest.Benchmark{Another: open, Open: func(b *testing.B) leasestore.Store {
 		n++
 		prefix = fmt.Sprint("/", n)
 		return open(b, nil)
-	}, Fill: func(b *testing.B, _ lease.Store, rows int64) {
+	}, Fill: func(b *testing.B, _ leasestore.Store, rows int64) {
 		granted, err := client.Grant(b.Context(), 3600)
 		must(b, err)
 		for from := int64(0); from < rows; from += 60 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
 
@@ -24,7 +25,7 @@ var nowhere = []*servertest.Etcd{{Endpoint: "http://127.0.0.1:1"}}
 
 // Errors that pass are marked, so that a start tries again.
 func TestPassing(t *testing.T) {
-	marked := fmt.Sprintf("%T", lease.Transient(errors.New("it passes")))
+	marked := fmt.Sprintf("%T", leasestore.Transient(errors.New("it passes")))
 	for _, tt := range []struct {
 		err    error
 		passes bool
@@ -52,7 +53,7 @@ func TestEachRequestIsRefused(t *testing.T) {
 	}
 	client := connect(t, servertest.StartEtcd(t, 1), before(refused))
 	s, ctx := workeretcd.NewStore(client, workeretcd.Config{}), t.Context()
-	swap := func(old, token string, change lease.Change) func() (bool, error) {
+	swap := func(old, token string, change leasestore.Change) func() (bool, error) {
 		w := write(0, token)
 		w.Change = change
 		return func() (bool, error) { return s.Swap(ctx, old, w) }
@@ -63,9 +64,9 @@ func TestEachRequestIsRefused(t *testing.T) {
 	}{
 		{"Prepare", func() (bool, error) { err := s.Prepare(ctx, slog.Default()); return err == nil, err }},
 		{"Insert", func() (bool, error) { _, done, err := s.Insert(ctx, write(0, "a")); return done, err }},
-		{"Swap to extend", swap("a", "b", lease.Extend)},
-		{"Swap to acquire", swap("b", "c", lease.Acquire)},
-		{"Swap to release", swap("c", "d", lease.Release)},
+		{"Swap to extend", swap("a", "b", leasestore.Extend)},
+		{"Swap to acquire", swap("b", "c", leasestore.Acquire)},
+		{"Swap to release", swap("c", "d", leasestore.Release)},
 		{"Read", func() (bool, error) { row, _, err := s.Read(ctx, 0, time.Hour); return row != nil, err }},
 		{"Look", func() (bool, error) {
 			view, err := s.Look(ctx, within, true, time.Hour)

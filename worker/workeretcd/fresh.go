@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/uidring/uidring/internal/leaserow"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Fresh inserts queue in etcd, so that a start costs the same however many start with it. An
@@ -25,7 +25,7 @@ import (
 // queue is the queue of inserts with some bounds, as one of them sees it.
 type queue struct {
 	*Store
-	within lease.Bounds
+	within leasestore.Range
 	kind   string // what keys in the queue begin with
 	own    string // the insert's key in the queue
 	told   string // the key that tells its number
@@ -37,7 +37,7 @@ const most = 30
 // patience is the least time that an insert waits before it serves.
 const patience = time.Second
 
-func (s *Store) insertFresh(ctx context.Context, w lease.Write) (n int64, done bool, err error) {
+func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (n int64, done bool, err error) {
 	granted, err := s.grant(ctx, w.Expiry)
 	if err != nil {
 		return 0, false, marked(err)
@@ -99,7 +99,7 @@ func (q queue) serve(ctx context.Context, f found) (n int64, after found, err er
 	next := f.next(q.within)
 	refused := q.reads()
 	compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(q.key(given, 0)), "<", f.revision+1).WithRange(q.key(given, q.within.To) + "\x00")}
-	if above := (lease.Bounds{From: next, To: q.within.To}); next <= above.To {
+	if above := (leasestore.Range{From: next, To: q.within.To}); next <= above.To {
 		refused = append(refused, q.end(above, clientv3.SortAscend))
 		compares = append(compares, clientv3.Compare(clientv3.ModRevision(q.key(number, next)), "=", 0).WithRange(q.key(number, above.To)+"\x00"))
 	}

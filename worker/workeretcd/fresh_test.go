@@ -13,7 +13,7 @@ import (
 
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
 
@@ -69,7 +69,7 @@ func TestNobodyServes(t *testing.T) {
 		t.Errorf("%d, %t, %v; want number 40", number, done, err)
 	}
 	row, _, err := store.Read(t.Context(), 7, time.Hour)
-	if err != nil || row == nil || row.Token != "dead 14" || row.State != lease.StateHeld {
+	if err != nil || row == nil || row.Token != "dead 14" || row.State != leasestore.StateHeld {
 		t.Errorf("%+v, %v; want the row that waited", row, err)
 	}
 	if left := keys(t, client, "/waiting/"); len(left) > 0 {

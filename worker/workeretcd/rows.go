@@ -13,7 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/uidring/uidring/internal/leaserow"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The kinds of keys.
@@ -28,17 +28,17 @@ const (
 func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
 
 // over reads the keys of a kind within bounds.
-func (s *Store) over(kind string, within lease.Bounds, opts ...clientv3.OpOption) clientv3.Op {
+func (s *Store) over(kind string, within leasestore.Range, opts ...clientv3.OpOption) clientv3.Op {
 	return clientv3.OpGet(s.key(kind, within.From), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
 }
 
 // counts reads the counts of holders whose bounds begin at or before within.To.
-func (s *Store) counts(within lease.Bounds) clientv3.Op {
-	return s.over(given, lease.Bounds{To: within.To})
+func (s *Store) counts(within leasestore.Range) clientv3.Op {
+	return s.over(given, leasestore.Range{To: within.To})
 }
 
 // end reads the first or the last row within bounds. To find the last, etcd reads them all.
-func (s *Store) end(within lease.Bounds, order clientv3.SortOrder) clientv3.Op {
+func (s *Store) end(within leasestore.Range, order clientv3.SortOrder) clientv3.Op {
 	return s.over(number, within, clientv3.WithSort(clientv3.SortByKey, order), clientv3.WithLimit(1))
 }
 
@@ -93,11 +93,11 @@ func (f *found) add(key string, pair *mvccpb.KeyValue) (err error) {
 	return err
 }
 
-func (f found) next(within lease.Bounds) int64 {
-	return lease.NewView(0, f.rows(), f.given, within).Next
+func (f found) next(within leasestore.Range) int64 {
+	return leasestore.NewView(0, f.rows(), f.given, within).Next
 }
 
-func (f found) rows() (rows []lease.Row) {
+func (f found) rows() (rows []leasestore.Row) {
 	for n, row := range f.numbers {
 		rows = append(rows, row.Lease(n, f.living[n] != clientv3.NoLease))
 	}
@@ -112,8 +112,8 @@ func (s *Store) rows(numbers []int64) (ops []clientv3.Op) {
 	return ops
 }
 
-// Read implements lease.Store. etcd shows no clock.
-func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row, int64, error) {
+// Read implements leasestore.Store. etcd shows no clock.
+func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	f, _, err := s.commit(s.client.Txn(ctx).Then(s.rows([]int64{n})...))
 	for _, row := range f.rows() {
 		return &row, 0, nil
@@ -121,28 +121,28 @@ func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row,
 	return nil, 0, err
 }
 
-// List implements lease.Store.
-func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
-	all := lease.Bounds{To: 1<<63 - 1}
+// List implements leasestore.Store.
+func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
+	all := leasestore.Range{To: 1<<63 - 1}
 	f, _, err := s.commit(s.client.Txn(ctx).Then(s.over(alive, all, clientv3.WithKeysOnly()),
 		s.over(number, all, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))))
 	rows := f.rows()
-	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	slices.SortFunc(rows, func(a, b leasestore.Row) int { return cmp.Compare(b.Number, a.Number) })
 	return rows, err
 }
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
+// Look implements leasestore.Store.
+func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	ops := []clientv3.Op{s.counts(within)}
 	if full {
 		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
 	}
 	f, _, err := s.commit(s.client.Txn(ctx).Then(ops...))
-	view := lease.NewView(0, f.rows(), f.given, within)
+	view := leasestore.NewView(0, f.rows(), f.given, within)
 	if err != nil || full {
 		return view, err
 	}
-	return leaserow.Sample(within, f.given, func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, f.given, func(numbers []int64) (int64, []leasestore.Row, error) {
 		if len(numbers) == 0 {
 			return 0, nil, nil
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // DefaultPrefix is the default of Config.Prefix.
@@ -37,7 +38,7 @@ func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store keeps worker numbers in etcd. It is a lease.Store, and safe for concurrent use.
+// Store keeps worker numbers in etcd. It is a leasestore.Store, and safe for concurrent use.
 type Store struct {
 	client *clientv3.Client
 	prefix string
@@ -46,7 +47,7 @@ type Store struct {
 	unused map[time.Duration]map[clientv3.LeaseID]*time.Timer // etcd leases, by expiry
 }
 
-var _ lease.Preparer = (*Store)(nil)
+var _ leasestore.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of keys in etcd, for lease.New.
 func NewStore(client *clientv3.Client, config Config) *Store {
@@ -59,7 +60,7 @@ func (s *Store) String() string { return "etcd " + s.prefix }
 // etcdctl role grant-permission NAME. An empty prefix is DefaultPrefix.
 func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, DefaultPrefix) + "/" }
 
-// Check implements lease.Preparer.
+// Check implements leasestore.Preparer.
 func (s *Store) Check() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)
 	if s.client == nil {
@@ -71,7 +72,7 @@ func (s *Store) Check() error {
 	return faults.Err()
 }
 
-// Prepare implements lease.Preparer. It makes a request that fails at once if no member
+// Prepare implements leasestore.Preparer. It makes a request that fails at once if no member
 // accepts a connection: other requests of the client wait for one.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	_, err := etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(ctx,
@@ -79,16 +80,16 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	return marked(err)
 }
 
-// Swap implements lease.Store.
-func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+// Swap implements leasestore.Store.
+func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
 	}
 	return s.write(ctx, old, w)
 }
 
-// Insert implements lease.Store.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+// Insert implements leasestore.Store.
+func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		return s.insertFresh(ctx, w)
 	}
@@ -98,7 +99,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 
 // write writes a row whose token is old, on condition that it is unchanged since it was
 // read. An empty token is that of no row.
-func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	row, living, count := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
 	granted := clientv3.NoLease // by this call
 	defer func() {
@@ -115,11 +116,11 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 			compares = append(compares, clientv3.Compare(clientv3.ModRevision(count), "=", before.revisions[count]))
 			ops = append(ops, clientv3.OpPut(count, fmt.Sprint(max(before.given[w.Within.From], w.Number+1))))
 		}
-		if w.Change == lease.Release {
+		if w.Change == leasestore.Release {
 			ops = append(ops, clientv3.OpDelete(living))
 		} else {
 			switch held := before.living[w.Number]; {
-			case w.Change == lease.Extend && held != clientv3.NoLease:
+			case w.Change == leasestore.Extend && held != clientv3.NoLease:
 				_, err = s.client.KeepAliveOnce(ctx, held)
 			case granted == clientv3.NoLease:
 				granted, err = s.grant(ctx, w.Expiry)
@@ -179,7 +180,7 @@ func (s *Store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 	_, _ = s.client.Revoke(ctx, granted)
 }
 
-// SwapLayout implements lease.Store.
+// SwapLayout implements leasestore.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	key := s.prefix + "/layout"
 	for {
@@ -214,7 +215,7 @@ func marked(err error) error {
 		rpctypes.ErrLeaseNotFound, // it ended since it was read
 	} {
 		if errors.Is(err, passing) {
-			return lease.Transient(err)
+			return leasestore.Transient(err)
 		}
 	}
 	return err

@@ -25,6 +25,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
@@ -37,13 +38,13 @@ const (
 	aliveKey = workeretcd.DefaultPrefix + "/alive/0000000000000000000"
 )
 
-var within = lease.Bounds{To: 1023}
+var within = leasestore.Range{To: 1023}
 
 var request = lease.Request{Limit: within.To, Clock: time.Now, Granted: func(lease.Grant) {}}
 
 // write is the first write of a holder.
-func write(number int64, token string) lease.Write {
-	return lease.Write{Number: number, Token: token, Change: lease.Acquire, Expiry: time.Hour, Within: within}
+func write(number int64, token string) leasestore.Write {
+	return leasestore.Write{Number: number, Token: token, Change: leasestore.Acquire, Expiry: time.Hour, Within: within}
 }
 
 // connect returns a client of members. It logs nothing.
@@ -105,16 +106,16 @@ func TestSuite(t *testing.T) {
 		Open: func(t *testing.T) leasetest.Opener {
 			prefix, requests := "/"+t.Name(), new(atomic.Int64)
 			sent.Store("etcd "+prefix, requests)
-			return func(t *testing.T) lease.Store {
+			return func(t *testing.T) leasestore.Store {
 				counted := before(func() error { requests.Add(1); return nil })
 				return workeretcd.NewStore(connect(t, members, counted), workeretcd.Config{Prefix: prefix})
 			}
 		},
-		Delete: func(t *testing.T, s lease.Store, number int64) {
+		Delete: func(t *testing.T, s leasestore.Store, number int64) {
 			_, err := connect(t, members).Delete(t.Context(), fmt.Sprintf("%s/number/%019d", strings.TrimPrefix(s.String(), "etcd "), number))
 			must(t, err)
 		},
-		Requests: func(_ *testing.T, s lease.Store) int64 {
+		Requests: func(_ *testing.T, s leasestore.Store) int64 {
 			requests, _ := sent.Load(s.String())
 			return requests.(*atomic.Int64).Load()
 		},
@@ -206,7 +207,7 @@ func TestGivenIsKept(t *testing.T) {
 	_, err = client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 	must(t, err)
 	for _, from := range []int64{0, 7} { // a range within another knows what was given in the other
-		if view, err := store.Look(ctx, lease.Bounds{From: from, To: 1023}, true, time.Hour); err != nil || view.Next != 11 {
+		if view, err := store.Look(ctx, leasestore.Range{From: from, To: 1023}, true, time.Hour); err != nil || view.Next != 11 {
 			t.Errorf("from %d: %+v, %v; want 11 to be the next number", from, view, err)
 		}
 	}

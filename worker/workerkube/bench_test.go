@@ -14,6 +14,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerkube"
 )
@@ -27,10 +28,10 @@ func BenchmarkHerd(b *testing.B) { starts(b).Herd(b) }
 func starts(b *testing.B) leasetest.Benchmark {
 	k, n := servertest.StartKube(b), 0
 	c := benchConfig(b, k)
-	open := func(b *testing.B, _ lease.Store) lease.Store {
+	open := func(b *testing.B, _ leasestore.Store) leasestore.Store {
 		return workerkube.NewStore(c, workerkube.Config{Namespace: "bench", Prefix: fmt.Sprint("t", n)})
 	}
-	return leasetest.Benchmark{Starts: []int{100, 300, 1000}, Another: open, Open: func(b *testing.B) lease.Store {
+	return leasetest.Benchmark{Starts: []int{100, 300, 1000}, Another: open, Open: func(b *testing.B) leasestore.Store {
 		n++
 		return open(b, nil)
 	}}

@@ -8,7 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 var (
@@ -41,7 +41,7 @@ func (s *Store) explain(verb string, err error) error {
 		return fmt.Errorf("workerkube: the API server does not accept the credentials: %w", err)
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError,
 		apierrors.IsConflict(err) && verb == "create": // a quota counts another object
-		return lease.Transient(err)
+		return leasestore.Transient(err)
 	}
 	return err
 }

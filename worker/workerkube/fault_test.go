@@ -21,6 +21,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerkube"
 )
@@ -112,7 +113,7 @@ func anyFault(r *http.Request, send sender) (*http.Response, error) {
 // A history of requests is linearizable, whatever happens to them.
 func TestFaultsLinearizable(t *testing.T) {
 	n, opens := namespace(t, server(t)), 0
-	leasetest.Linearizable(t, func(t *testing.T) lease.Store {
+	leasetest.Linearizable(t, func(t *testing.T) leasestore.Store {
 		f := &faults{}
 		if opens++; opens <= 5 { // the last one reads in the end, and has to succeed
 			f.set(anyFault)
@@ -207,7 +208,7 @@ func TestClockOfPages(t *testing.T) {
 		}
 		return response, err
 	})
-	view, err := store.Look(t.Context(), lease.Bounds{To: 9}, true, time.Minute)
+	view, err := store.Look(t.Context(), leasestore.Range{To: 9}, true, time.Minute)
 	if want := began.UnixMilli() + 999; err != nil || view.Now != want || view.Held != 2 || pages < 3 {
 		t.Errorf("%+v, %v of %d pages; want two holders at %d", view, err, pages, want)
 	}

@@ -16,7 +16,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/uidring/uidring/internal/leaserow"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // This file allots numbers that were never given. Two objects cannot be written at once, so
@@ -52,10 +52,12 @@ type given struct {
 }
 
 // next returns the number above all given numbers that matter for bounds.
-func (g given) next(within lease.Bounds) int64 { return lease.NewView(0, nil, g.Next, within).Next }
+func (g given) next(within leasestore.Range) int64 {
+	return leasestore.NewView(0, nil, g.Next, within).Next
+}
 
 // back returns the least number within bounds that was put back, or -1.
-func (g given) back(within lease.Bounds) int64 {
+func (g given) back(within leasestore.Range) int64 {
 	i, _ := slices.BinarySearch(g.Back, within.From)
 	if i < len(g.Back) && g.Back[i] <= within.To {
 		return g.Back[i]
@@ -64,7 +66,7 @@ func (g given) back(within lease.Bounds) int64 {
 }
 
 // take takes up to n numbers within bounds that were never given, the least first.
-func (g *given) take(within lease.Bounds, n int) (numbers []int64) {
+func (g *given) take(within leasestore.Range, n int) (numbers []int64) {
 	for range n {
 		number := g.back(within)
 		if number >= 0 {
@@ -129,7 +131,7 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 			case now.Token == g.Token:
 				return nil
 			default:
-				return lease.Transient(errors.New("workerkube: it is not known whether the record of given numbers was written"))
+				return leasestore.Transient(errors.New("workerkube: it is not known whether the record of given numbers was written"))
 			}
 		}
 	}
@@ -172,7 +174,7 @@ func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 
 // reserve takes up to n numbers within bounds that were never given. occupied says that there
 // are rows of numbers that the record takes for new.
-func (s *Store) reserve(ctx context.Context, within lease.Bounds, n int, occupied bool) (g given, numbers []int64, err error) {
+func (s *Store) reserve(ctx context.Context, within leasestore.Range, n int, occupied bool) (g given, numbers []int64, err error) {
 	err = s.edit(ctx, func(now *given) (bool, error) {
 		if err := s.complete(ctx, now, within, occupied); err != nil {
 			return false, err
@@ -184,12 +186,12 @@ func (s *Store) reserve(ctx context.Context, within lease.Bounds, n int, occupie
 }
 
 // complete adds what a list shows to a record that does not know all numbers within bounds.
-func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wrong bool) error {
+func (s *Store) complete(ctx context.Context, g *given, within leasestore.Range, wrong bool) error {
 	if _, known := g.Next[within.From]; known && !wrong && !g.Assigned {
 		return nil
 	}
 	found, err := s.search(ctx, 0, "")
-	g.Next[within.From] = max(g.Next[within.From], lease.NewView(0, found.rows, found.marks, within).Next)
+	g.Next[within.From] = max(g.Next[within.From], leasestore.NewView(0, found.rows, found.marks, within).Next)
 	g.Assigned = g.Assigned || len(found.marks) > 0
 	for from, next := range found.marks { // while its owner put it back
 		g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return from <= back && back < next })
@@ -198,7 +200,7 @@ func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wro
 }
 
 // create makes the row of w.Number. refused says that no request to make it was or will be done.
-func (s *Store) create(ctx context.Context, w lease.Write) (done, refused bool, err error) {
+func (s *Store) create(ctx context.Context, w leasestore.Write) (done, refused bool, err error) {
 	object := s.object(s.row(w.Number))
 	write(object, w)
 	sent, err := s.put(ctx, object)
@@ -230,7 +232,7 @@ func (s *Store) mark(number int64) *coordination.Lease {
 }
 
 // assign makes the row of w.Number, if there is none, after the number is recorded as given.
-func (s *Store) assign(ctx context.Context, w lease.Write) (done bool, err error) {
+func (s *Store) assign(ctx context.Context, w leasestore.Write) (done bool, err error) {
 	alone := w.Within.From == w.Within.To
 	err = s.edit(ctx, func(g *given) (change bool, err error) {
 		if alone {

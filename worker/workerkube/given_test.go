@@ -20,20 +20,21 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // unlimited is a client without a limit.
 var unlimited = rest.Config{QPS: -1}
 
 // fresh is a write of a number that was never given.
-func fresh(token string) lease.Write {
+func fresh(token string) leasestore.Write {
 	w := write(-1, token)
 	w.Fresh = true
 	return w
 }
 
 // gets inserts a number that was never given, and fails unless it is want.
-func gets(t *testing.T, s lease.Store, token string, want int64) {
+func gets(t *testing.T, s leasestore.Store, token string, want int64) {
 	t.Helper()
 	if number, done, err := s.Insert(t.Context(), fresh(token)); number != want || !done || err != nil {
 		t.Errorf("number %d, %t, %v; want %d", number, done, err, want)
@@ -104,7 +105,7 @@ func TestRefusedCreate(t *testing.T) {
 				t.Errorf("%t, %v; want an error", done, err)
 			}
 			servertest.Eventually(t, fmt.Sprintf("%d is the next number", test.next), func() bool {
-				view, err := other.Look(t.Context(), lease.Bounds{To: 1023}, false, 0)
+				view, err := other.Look(t.Context(), leasestore.Range{To: 1023}, false, 0)
 				return err == nil && view.Next == test.next
 			})
 			gets(t, other, "c", test.next)
@@ -163,7 +164,7 @@ func TestRecordIsCompleted(t *testing.T) {
 	}
 	for _, number := range []int64{0, 40} { // 0 is where the range begins, too
 		w := write(number, "c")
-		w.Within = lease.Bounds{From: number, To: number}
+		w.Within = leasestore.Range{From: number, To: number}
 		delete(api.objects, fmt.Sprint("ids.", number))
 		if _, done, err := store.Insert(t.Context(), w); !done || err != nil {
 			t.Fatal(done, err)
@@ -173,7 +174,7 @@ func TestRecordIsCompleted(t *testing.T) {
 	gets(t, store, "d", 41)
 	api.objects = nil
 	first := write(0, "e")
-	first.Within = lease.Bounds{}
+	first.Within = leasestore.Range{}
 	if _, done, err := store.Insert(t.Context(), first); !done || err != nil {
 		t.Fatal(done, err)
 	}
@@ -186,7 +187,7 @@ func TestBesideTheBuildBefore(t *testing.T) {
 	api := new(fake)
 	store := api.open(unlimited)
 	chosen := write(7, "a")
-	chosen.Within = lease.Bounds{From: 7, To: 7}
+	chosen.Within = leasestore.Range{From: 7, To: 7}
 	if _, done, err := store.Insert(t.Context(), chosen); !done || err != nil {
 		t.Fatal(done, err)
 	}
@@ -213,7 +214,7 @@ func TestPutBackAssigned(t *testing.T) {
 			return send(r)
 		}
 		w := write(1, "b")
-		w.Within = lease.Bounds{From: 1, To: 1}
+		w.Within = leasestore.Range{From: 1, To: 1}
 		if _, done, err := other.Insert(t.Context(), w); !done || err != nil {
 			t.Error(done, err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // fleet is holders whose API server is a fake.
@@ -28,7 +29,7 @@ type fleet struct {
 
 // start starts n holders at the same time. It returns how long the last took, and how many
 // requests each sent.
-func (f *fleet) start(n int, store func() lease.Store) (last time.Duration, each float64) {
+func (f *fleet) start(n int, store func() leasestore.Store) (last time.Duration, each float64) {
 	f.Helper()
 	began, before := time.Now(), f.requests.Load()
 	holders := make([]*holdertest.Holder, n)
@@ -71,7 +72,7 @@ func (f *fleet) stop() {
 }
 
 // own returns the Store of another process, whose client has no limit.
-func (f *fleet) own() lease.Store { return f.open(rest.Config{QPS: -1}) }
+func (f *fleet) own() leasestore.Store { return f.open(rest.Config{QPS: -1}) }
 
 // Many processes that start at the same time all have a number soon, on an API server that serves
 // 1,000 requests a second. If all restart, they use nearly the same numbers.
@@ -115,7 +116,7 @@ func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{T: t, expiry: time.Minute}
 		store, began := f.open(rest.Config{}), time.Now()
-		last, each := f.start(300, func() lease.Store { return store })
+		last, each := f.start(300, func() leasestore.Store { return store })
 		t.Logf("the last after %v, %.1f requests each", last, each)
 		if allowed := 10 + 5*time.Since(began).Seconds(); float64(f.requests.Load()) > 1.1*allowed {
 			t.Errorf("%d requests; want %.0f", f.requests.Load(), allowed)
@@ -133,7 +134,7 @@ func TestRateOfRestarts(t *testing.T) {
 			f.start(100, f.own)
 			f.stop()
 			began := time.Now()
-			last, each := f.start(100, func() lease.Store {
+			last, each := f.start(100, func() leasestore.Store {
 				var sent atomic.Int64
 				count := new(faults)
 				count.set(func(r *http.Request, send sender) (*http.Response, error) {

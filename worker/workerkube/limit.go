@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // limit is QPS and Burst of a rest.Config. A method of a Store waits once for all its requests:
@@ -109,5 +109,5 @@ func throttled(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return lease.Throttled(fmt.Errorf("workerkube: QPS and Burst of the rest.Config allow no request in time: %w", err))
+	return leasestore.Throttled(fmt.Errorf("workerkube: QPS and Burst of the rest.Config allow no request in time: %w", err))
 }

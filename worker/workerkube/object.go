@@ -11,7 +11,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/uidring/uidring/internal/leaserow"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Where objects have what.
@@ -41,19 +41,19 @@ func (s *Store) object(name string) *coordination.Lease {
 
 // write makes w the row of an object. The fields of the spec are for people and their
 // tools: no process of this package reads them.
-func write(o *coordination.Lease, w lease.Write) {
+func write(o *coordination.Lease, w leasestore.Write) {
 	row, _ := leaserow.Parse([]byte(o.Annotations[annotation])) // of a new object, the zero Row
 	row = row.After(w)
 	meta.SetMetaDataAnnotation(&o.ObjectMeta, annotation, string(row.JSON()))
 	meta.SetMetaDataLabel(&o.ObjectMeta, blockLabel, strconv.FormatInt(w.Number/block, 10))
 	now := meta.NewMicroTime(time.Now())
 	switch w.Change {
-	case lease.Acquire:
+	case leasestore.Acquire:
 		holder, seconds := w.Node.Host+":"+w.Node.Port, int32(max(1, min(w.Expiry.Seconds(), 1<<30)))
 		o.Spec = coordination.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
-	case lease.Extend:
+	case leasestore.Extend:
 		o.Spec.RenewTime = &now
-	case lease.Release:
+	case leasestore.Release:
 		o.Spec = coordination.LeaseSpec{}
 	}
 }
@@ -78,7 +78,7 @@ func written(o *coordination.Lease) (last int64) {
 // and exchange.clock may be a second ahead.
 const roundings = 2 * time.Second
 
-func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (*lease.Row, error) {
+func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (*leasestore.Row, error) {
 	r, err := leaserow.Parse([]byte(o.Annotations[annotation]))
 	if err != nil {
 		return nil, s.foreign(o, err)

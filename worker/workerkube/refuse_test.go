@@ -17,6 +17,7 @@ import (
 	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerkube"
 )
 
@@ -29,7 +30,7 @@ func grant(t *testing.T, namespace, user, rules string) {
 }
 
 // reads waits until a store may read: a Role has an effect after a while.
-func reads(t *testing.T, store lease.Store) {
+func reads(t *testing.T, store leasestore.Store) {
 	t.Helper()
 	servertest.Eventually(t, "the Role has an effect", func() bool {
 		_, _, err := store.Read(t.Context(), 0, time.Minute)
@@ -119,14 +120,14 @@ func TestQuota(t *testing.T) {
 	if !errors.Is(err, workerkube.ErrQuota) || errors.Is(err, workerkube.ErrRights) {
 		t.Errorf("%v; want ErrQuota alone", err)
 	}
-	before, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, true, time.Minute)
+	before, err := store.Look(t.Context(), leasestore.Range{To: 1 << 20}, true, time.Minute)
 	must(t, err)
 	for range 3 {
 		if err := start(t, store); !errors.Is(err, workerkube.ErrQuota) {
 			t.Errorf("%v; want ErrQuota", err)
 		}
 	}
-	after, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, true, time.Minute)
+	after, err := store.Look(t.Context(), leasestore.Range{To: 1 << 20}, true, time.Minute)
 	if err != nil || after.Next != before.Next {
 		t.Errorf("%+v, %v; want %d to be the next number, as before", after, err, before.Next)
 	}
@@ -150,7 +151,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("%d rows, of them %+v at %d; want the numbers from 9 to 0", len(rows), row, i)
 			}
 		}
-		if view, err := store.Look(t.Context(), lease.Bounds{To: 5}, true, time.Hour); err != nil || len(rows) != 10 || view.Held != 6 {
+		if view, err := store.Look(t.Context(), leasestore.Range{To: 5}, true, time.Hour); err != nil || len(rows) != 10 || view.Held != 6 {
 			t.Errorf("%d rows, %+v, %v; want 10, and 6 held in the half", len(rows), view, err)
 		}
 	}

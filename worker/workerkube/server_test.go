@@ -21,6 +21,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerkube"
 )
 
@@ -112,18 +113,18 @@ var options = []lease.Config{
 	{Expiry: 2 * time.Second},
 }
 
-func leaser(store lease.Store, opts ...lease.Config) *lease.Leaser {
+func leaser(store leasestore.Store, opts ...lease.Config) *lease.Leaser {
 	return lease.New(store, holdertest.Merge(append(options[:len(options):len(options)], opts...)...))
 }
 
 // take takes a number.
-func take(t *testing.T, store lease.Store, opts ...lease.Config) *holdertest.Holder {
+func take(t *testing.T, store leasestore.Store, opts ...lease.Config) *holdertest.Holder {
 	t.Helper()
 	return holdertest.Take(t, leaser(store, opts...), 1023)
 }
 
 // start tries to take a number, and returns why it has none.
-func start(t *testing.T, store lease.Store) error {
+func start(t *testing.T, store leasestore.Store) error {
 	t.Helper()
 	_, err := leaser(store).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "28/22/13"})
 	return err
@@ -145,13 +146,13 @@ func path(namespace string, name ...string) string {
 }
 
 // write is a write of a number that holds it for an hour.
-func write(number int64, token string) lease.Write {
-	return lease.Write{Number: number, Token: token, Until: number, Change: lease.Acquire, Expiry: time.Hour, Within: lease.Bounds{To: 1023},
-		Node: lease.Node{Host: "a", Port: "1", Type: lease.NodeContainer}}
+func write(number int64, token string) leasestore.Write {
+	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Expiry: time.Hour, Within: leasestore.Range{To: 1023},
+		Node: leasestore.Node{Host: "a", Port: "1", Type: int(lease.NodeContainer)}}
 }
 
 // inserts makes the row of a number.
-func inserts(t *testing.T, store lease.Store, number int64, token string) {
+func inserts(t *testing.T, store leasestore.Store, number int64, token string) {
 	t.Helper()
 	if _, done, err := store.Insert(t.Context(), write(number, token)); !done || err != nil {
 		t.Fatalf("insert %d: %t, %v", number, done, err)

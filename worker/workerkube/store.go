@@ -24,6 +24,7 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // DefaultPrefix is the default of Config.Prefix.
@@ -47,7 +48,7 @@ func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
 
-// Store keeps worker numbers in Lease objects. It is a lease.Store, and safe for concurrent use.
+// Store keeps worker numbers in Lease objects. It is a leasestore.Store, and safe for concurrent use.
 type Store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
@@ -62,7 +63,7 @@ type Store struct {
 	seen sync.Map // by number, the objects that Read and writes of this Store saw last
 }
 
-var _ lease.Preparer = (*Store)(nil)
+var _ leasestore.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of Lease objects, for lease.New.
 func NewStore(cluster *rest.Config, config Config) *Store {
@@ -97,10 +98,10 @@ func ownNamespace() (string, error) {
 
 func (s *Store) String() string { return "kubernetes " + s.namespace + "/" + s.prefix }
 
-// Check implements lease.Preparer.
+// Check implements leasestore.Preparer.
 func (s *Store) Check() error { return s.faults }
 
-func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	if err := s.limit.pay(ctx, 1); err != nil {
 		return nil, 0, err
 	}
@@ -116,8 +117,8 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 	return row, sent.clock, err
 }
 
-// List implements lease.Store.
-func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+// List implements leasestore.Store.
+func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	found, err := s.search(ctx, expiry, "")
 	if limit > 0 {
 		found.rows = found.rows[:min(limit, len(found.rows))]
@@ -129,18 +130,18 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 // many blocks of so many numbers each.
 const blocks, block = 8, 8
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+// Look implements leasestore.Store.
+func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	if err := s.crowd.wait(ctx); err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	if err := s.limit.payStart(ctx); err != nil { // for the write too
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	began := time.Now()
 	_, g, sent, err := s.given(ctx)
 	if err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	s.crowd.answered(time.Since(began))
 	found := found{clock: sent.clock}
@@ -149,7 +150,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	} else if selector := sample(within, g.next(within)); selector != "" {
 		found, err = s.search(ctx, expiry, selector)
 	}
-	view := lease.NewView(found.clock, found.rows, g.Next, within)
+	view := leasestore.NewView(found.clock, found.rows, g.Next, within)
 	if !full {
 		view.Held = 0
 	}
@@ -160,7 +161,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 }
 
 // sample selects the blocks of all given numbers within bounds if they are few, else some.
-func sample(within lease.Bounds, next int64) string {
+func sample(within leasestore.Range, next int64) string {
 	given := min(next-1, within.To) - within.From + 1
 	if given <= 0 {
 		return ""
@@ -179,9 +180,9 @@ func sample(within lease.Bounds, next int64) string {
 }
 
 type found struct {
-	clock int64           // the API server's
-	rows  []lease.Row     // the highest number first
-	marks map[int64]int64 // by the number in their names, what is above the numbers that were given from there on
+	clock int64            // the API server's
+	rows  []leasestore.Row // the highest number first
+	marks map[int64]int64  // by the number in their names, what is above the numbers that were given from there on
 }
 
 func (s *Store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
@@ -202,12 +203,12 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, selector strin
 			f.rows = append(f.rows, *row)
 		}
 	}
-	slices.SortFunc(f.rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	slices.SortFunc(f.rows, func(a, b leasestore.Row) int { return cmp.Compare(b.Number, a.Number) })
 	return f, err
 }
 
-// Insert implements lease.Store. Fresh inserts of a Store share the writes of the record.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+// Insert implements leasestore.Store. Fresh inserts of a Store share the writes of the record.
+func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		s.limit.spend()
 		return s.fresh.Insert(ctx, w)
@@ -219,11 +220,11 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 	return w.Number, done, err
 }
 
-// Swap implements lease.Store.
-func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+// Swap implements leasestore.Store.
+func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	// The look of a start has paid for one try. Another, on an object that is not known, pays for the
 	// read first: most often another holder was faster.
-	paid, object := w.Change == lease.Acquire && s.limit.spend(), s.recall(w.Number)
+	paid, object := w.Change == leasestore.Acquire && s.limit.spend(), s.recall(w.Number)
 	if !paid {
 		if err := s.limit.pay(ctx, 1); err != nil {
 			return false, err
@@ -238,7 +239,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		if old == "" || tokenOf(object) != old {
 			return false, nil
 		}
-		if !paid && w.Change == lease.Acquire {
+		if !paid && w.Change == leasestore.Acquire {
 			if err := s.limit.pay(ctx, 2); err != nil {
 				return false, err
 			}
@@ -261,10 +262,10 @@ var errEdited = errors.New("workerkube: somebody edits the object all the time")
 // outcome returns whether a write of object, which replaces the token old, was done. After a
 // conflict it reads the row: the client repeats a request that the API server could not answer,
 // and the repetition conflicts with the first.
-func (s *Store) outcome(ctx context.Context, w lease.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
+func (s *Store) outcome(ctx context.Context, w leasestore.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
 	s.seen.Delete(w.Number)
 	if deleted := old != "" && apierrors.IsNotFound(err); !deleted && !conflicts(err) {
-		if err == nil && w.Change != lease.Release {
+		if err == nil && w.Change != leasestore.Release {
 			s.remember(w.Number, object)
 		}
 		return err == nil, err
@@ -280,7 +281,7 @@ func (s *Store) outcome(ctx context.Context, w lease.Write, old string, object *
 	case token == old && old != "":
 		return false, errEdited
 	case sent.doubt: // an earlier request may have been done, and overwritten since
-		return false, lease.Transient(fmt.Errorf("workerkube: several requests to write number %d, and it is not known whether one was done: %w", w.Number, err))
+		return false, leasestore.Transient(fmt.Errorf("workerkube: several requests to write number %d, and it is not known whether one was done: %w", w.Number, err))
 	}
 	return false, nil
 }
@@ -297,7 +298,7 @@ func (s *Store) recall(number int64) *coordination.Lease {
 	return new(coordination.Lease)
 }
 
-// SwapLayout implements lease.Store.
+// SwapLayout implements leasestore.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	if err := s.limit.pay(ctx, 1); err != nil {
 		return "", err

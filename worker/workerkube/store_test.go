@@ -17,6 +17,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerkube"
 )
@@ -25,13 +26,13 @@ func TestSuite(t *testing.T) {
 	k := server(t)
 	n := namespace(t, k)
 	var requests sync.Map // by prefix
-	prefixOf := func(s lease.Store) string { return s.String()[strings.LastIndexByte(s.String(), '/')+1:] }
+	prefixOf := func(s leasestore.Store) string { return s.String()[strings.LastIndexByte(s.String(), '/')+1:] }
 	leasetest.Suite{
 		Expiry: 2 * time.Second, // the API server's times are cut to the second
 		Open: func(t *testing.T) leasetest.Opener {
 			prefix, count := name(), new(atomic.Int64)
 			requests.Store(prefix, count)
-			return func(t *testing.T) lease.Store {
+			return func(t *testing.T) leasestore.Store {
 				c := config(t, k, servertest.KubeAdmin)
 				c.Wrap(func(next http.RoundTripper) http.RoundTripper {
 					return transport(func(r *http.Request) (*http.Response, error) {
@@ -42,10 +43,10 @@ func TestSuite(t *testing.T) {
 				return workerkube.NewStore(c, workerkube.Config{Namespace: n, Prefix: prefix})
 			}
 		},
-		Delete: func(t *testing.T, s lease.Store, number int64) {
+		Delete: func(t *testing.T, s leasestore.Store, number int64) {
 			server(t).Must(t, http.MethodDelete, path(n, fmt.Sprint(prefixOf(s), ".", number)), "")
 		},
-		Requests: func(t *testing.T, s lease.Store) int64 {
+		Requests: func(t *testing.T, s leasestore.Store) int64 {
 			count, _ := requests.Load(prefixOf(s))
 			return count.(*atomic.Int64).Load()
 		},
@@ -118,14 +119,14 @@ func TestLiveness(t *testing.T) {
 		row, now, err := store.Read(t.Context(), 0, expiry)
 		must(t, err)
 		switch {
-		case row.State == lease.StateExpired && time.Since(began) < expiry:
+		case row.State == leasestore.StateExpired && time.Since(began) < expiry:
 			t.Fatalf("expired after %v", time.Since(began))
-		case row.State == lease.StateHeld && asked > expiry+3*time.Second:
+		case row.State == leasestore.StateHeld && asked > expiry+3*time.Second:
 			t.Fatalf("alive after %v", asked)
 		case row.Heartbeat == 0 || row.Created == 0 || row.Heartbeat > now || time.Since(time.UnixMilli(now)).Abs() > time.Minute:
 			t.Fatalf("%+v at %d", row, now)
 		}
-		return row.State == lease.StateExpired
+		return row.State == leasestore.StateExpired
 	})
 }
 
@@ -158,7 +159,7 @@ func TestForeign(t *testing.T) {
 	for _, value := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
 		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, value)))
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
-		_, look := store.Look(t.Context(), lease.Bounds{To: 1023}, true, time.Hour)
+		_, look := store.Look(t.Context(), leasestore.Range{To: 1023}, true, time.Hour)
 		for _, err := range []error{read, look} {
 			wants(t, err, n+"/ids.0", "annotation uidring/value", "want a row as JSON")
 		}

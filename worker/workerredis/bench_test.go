@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerredis"
 )
@@ -24,10 +24,10 @@ func starts(b *testing.B) leasetest.Benchmark {
 	client := redis.NewClient(&redis.Options{Addr: servertest.StartRedis(b).Address(), PoolSize: 40})
 	b.Cleanup(func() { client.Close() })
 	prefix, n := "", 0
-	open := func(b *testing.B, _ lease.Store) lease.Store {
+	open := func(b *testing.B, _ leasestore.Store) leasestore.Store {
 		return workerredis.NewStore(client, workerredis.Config{Prefix: prefix})
 	}
-	return leasetest.Benchmark{Another: open, Open: func(b *testing.B) lease.Store {
+	return leasetest.Benchmark{Another: open, Open: func(b *testing.B) leasestore.Store {
 		n++
 		prefix = fmt.Sprintf("{%d}", n)
 		return open(b, nil)

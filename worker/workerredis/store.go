@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/redisstore"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // DefaultPrefix is the default of Config.Prefix.
@@ -41,14 +42,14 @@ func NewLeaser(client redis.UniversalClient, config lease.Config) *lease.Leaser 
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store keeps worker numbers in Redis. It is a lease.Store, and safe for concurrent use.
+// Store keeps worker numbers in Redis. It is a leasestore.Store, and safe for concurrent use.
 type Store struct {
 	client redis.UniversalClient
 	prefix string
 	warned atomic.Bool // written and read by Prepare
 }
 
-var _ lease.Preparer = (*Store)(nil)
+var _ leasestore.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of keys in Redis, for lease.New.
 func NewStore(client redis.UniversalClient, config Config) *Store {
@@ -68,7 +69,7 @@ func ACL(prefix string) string {
 	return redisstore.ACL(NewStore(nil, Config{Prefix: prefix}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")
 }
 
-// Check implements lease.Preparer.
+// Check implements leasestore.Preparer.
 func (s *Store) Check() error {
 	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
@@ -104,7 +105,7 @@ func (s *Store) forgetful(ctx context.Context) (string, error) {
 	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
 }
 
-func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	now, rows, _, err := s.search(ctx, expiry, reading, leaserow.Digits(number))
 	if len(rows) == 0 {
 		return nil, now, err
@@ -112,8 +113,8 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 	return &rows[0], now, nil
 }
 
-// List implements lease.Store.
-func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+// List implements leasestore.Store.
+func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	_, rows, _, err := s.search(ctx, expiry, searching)
 	if limit > 0 {
 		rows = rows[:min(limit, len(rows))]
@@ -121,17 +122,17 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	return rows, err
 }
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+// Look implements leasestore.Store.
+func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	if full {
 		now, rows, given, err := s.search(ctx, expiry, searching)
-		return lease.NewView(now, rows, given, within), err
+		return leasestore.NewView(now, rows, given, within), err
 	}
 	now, _, given, err := s.search(ctx, expiry, counting)
 	if err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
-	return leaserow.Sample(within, given, func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, given, func(numbers []int64) (int64, []leasestore.Row, error) {
 		if len(numbers) == 0 {
 			return now, nil, nil
 		}
@@ -144,13 +145,13 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	})
 }
 
-// Insert implements lease.Store.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+// Insert implements leasestore.Store.
+func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	return s.write(ctx, "", w)
 }
 
-// Swap implements lease.Store.
-func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+// Swap implements leasestore.Store.
+func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
 	}
@@ -158,14 +159,14 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	return done, err
 }
 
-func (s *Store) write(ctx context.Context, old string, w lease.Write) (number int64, done bool, err error) {
+func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (number int64, done bool, err error) {
 	fresh := 0
 	if w.Fresh && old == "" {
 		fresh = 1
 	}
-	change := map[lease.Change]string{lease.Acquire: "acquire", lease.Extend: "extend", lease.Release: "release"}[w.Change]
+	change := map[leasestore.Change]string{leasestore.Acquire: "acquire", leasestore.Extend: "extend", leasestore.Release: "release"}[w.Change]
 	reply, err := s.run(ctx, writing, leaserow.Digits(w.Number), old, w.Token, w.Until, change,
-		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh)
+		w.Node.Host, w.Node.Port, w.Node.Type, leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh)
 	if err != nil {
 		return 0, false, err
 	}
@@ -178,7 +179,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (number in
 	return 0, false, fmt.Errorf("workerredis: %s answered %v, want a number and whether it was written", s, reply)
 }
 
-// SwapLayout implements lease.Store.
+// SwapLayout implements leasestore.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	reply, err := s.run(ctx, agreeing, old, layout)
 	if err != nil {
@@ -211,7 +212,7 @@ func marked(err error) error {
 	}
 	for _, passing := range []string{"LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY "} {
 		if redis.HasErrorPrefix(err, passing) {
-			return lease.Transient(err)
+			return leasestore.Transient(err)
 		}
 	}
 	return err
@@ -219,17 +220,17 @@ func marked(err error) error {
 
 // row is the value of a number. The script writes all of it as text.
 type row struct {
-	Token     string         `json:"token"`
-	Until     int64          `json:"reserved_until,string"`
-	Heartbeat int64          `json:"heartbeat,string"` // 0 is free
-	Created   int64          `json:"created,string"`
-	Host      string         `json:"host"`
-	Port      string         `json:"port"`
-	Type      lease.NodeType `json:"type,string"`
+	Token     string `json:"token"`
+	Until     int64  `json:"reserved_until,string"`
+	Heartbeat int64  `json:"heartbeat,string"` // 0 is free
+	Created   int64  `json:"created,string"`
+	Host      string `json:"host"`
+	Port      string `json:"port"`
+	Type      int    `json:"type,string"`
 }
 
 // row is the row of a number. now is the server's clock.
-func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease.Row, error) {
+func (s *Store) row(number, text string, now int64, expiry time.Duration) (leasestore.Row, error) {
 	var r row
 	n, err := leaserow.Number(number)
 	if err == nil {
@@ -239,16 +240,16 @@ func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease
 		err = errors.New("it has no token")
 	}
 	if err != nil {
-		return lease.Row{}, fmt.Errorf("workerredis: field %s of %s is %q, want a row as JSON: %w", number, s.keys()[0], text, err)
+		return leasestore.Row{}, fmt.Errorf("workerredis: field %s of %s is %q, want a row as JSON: %w", number, s.keys()[0], text, err)
 	}
-	return lease.Row{
+	return leasestore.Row{
 		Number: n, Token: r.Token, Until: r.Until, State: leaserow.State(r.Heartbeat, now, expiry),
-		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type}, Heartbeat: r.Heartbeat, Created: r.Created,
+		Node: leasestore.Node{Host: r.Host, Port: r.Port, Type: r.Type}, Heartbeat: r.Heartbeat, Created: r.Created,
 	}, nil
 }
 
 // search runs a script that reads. The counts of given numbers are by the From of bounds.
-func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []lease.Row, given map[int64]int64, err error) {
+func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []leasestore.Row, given map[int64]int64, err error) {
 	reply, err := s.run(ctx, script, args...)
 	if err != nil {
 		return 0, nil, nil, err
@@ -270,7 +271,7 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	slices.SortFunc(rows, func(a, b leasestore.Row) int { return cmp.Compare(b.Number, a.Number) })
 	given = map[int64]int64{}
 	for pair := range slices.Chunk(texts(counts), 2) {
 		from, err1 := leaserow.Number(pair[0])

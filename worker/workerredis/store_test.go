@@ -24,6 +24,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerredis"
 )
@@ -63,15 +64,15 @@ func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *hol
 	return holdertest.Take(t, workerredis.NewLeaser(client, holdertest.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
-var within = lease.Bounds{To: 1023}
+var within = leasestore.Range{To: 1023}
 
 var request = lease.Request{Limit: within.To, Clock: time.Now, Granted: func(lease.Grant) {}}
 
 // write is the first write of a holder.
-func write(number int64, token string) lease.Write {
-	return lease.Write{
-		Number: number, Token: token, Until: 1, Change: lease.Acquire, Expiry: time.Hour, Within: within, Fresh: true,
-		Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual},
+func write(number int64, token string) leasestore.Write {
+	return leasestore.Write{
+		Number: number, Token: token, Until: 1, Change: leasestore.Acquire, Expiry: time.Hour, Within: within, Fresh: true,
+		Node: leasestore.Node{Host: "billing-7", Port: "8080", Type: int(lease.NodeActual)},
 	}
 }
 
@@ -107,16 +108,16 @@ func TestSuite(t *testing.T) {
 				Open: func(t *testing.T) leasetest.Opener {
 					prefix, count := "{"+t.Name()+"}", new(sent)
 					counts.Store("redis "+prefix, count)
-					return func(t *testing.T) lease.Store {
+					return func(t *testing.T) leasestore.Store {
 						c := client(t)
 						c.AddHook(count)
 						return workerredis.NewStore(c, workerredis.Config{Prefix: prefix})
 					}
 				},
-				Delete: func(t *testing.T, s lease.Store, number int64) {
+				Delete: func(t *testing.T, s leasestore.Store, number int64) {
 					must(t, client(t).HDel(t.Context(), strings.TrimPrefix(s.String(), "redis ")+":numbers", fmt.Sprintf("%019d", number)).Err())
 				},
-				Requests: func(_ *testing.T, s lease.Store) int64 {
+				Requests: func(_ *testing.T, s leasestore.Store) int64 {
 					count, _ := counts.Load(s.String())
 					return count.(*sent).Load()
 				},
@@ -181,14 +182,14 @@ func (reply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 
 // The expiry ends with its last millisecond, by the server's clock.
 func TestExpiryEnds(t *testing.T) {
-	read := func(r reply) (*lease.Row, error) {
+	read := func(r reply) (*leasestore.Row, error) {
 		client := redis.NewClient(&redis.Options{})
 		defer client.Close()
 		client.AddHook(r)
 		row, _, err := workerredis.NewStore(client, workerredis.Config{}).Read(t.Context(), 7, time.Hour)
 		return row, err
 	}
-	for now, want := range map[int64]lease.State{3600999: lease.StateHeld, 3601000: lease.StateExpired} {
+	for now, want := range map[int64]leasestore.State{3600999: leasestore.StateHeld, 3601000: leasestore.StateExpired} {
 		row, err := read(reply{now, []any{"7", `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`}, []any{}})
 		if err != nil || row == nil || row.State != want {
 			t.Errorf("at %d: %+v, %v; want the state %v", now, row, err, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/internal/calls"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 func conflict(err error) bool {
@@ -52,7 +52,7 @@ func do[T any](ctx context.Context, s *Store, doing, path string, request func()
 	case err == nil:
 		return value, nil
 	case passes(err):
-		return value, lease.Transient(fail(err))
+		return value, leasestore.Transient(fail(err))
 	}
 	return value, fail(err)
 }

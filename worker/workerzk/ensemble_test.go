@@ -14,19 +14,19 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
 // counted kills a server when a number of writes were asked for.
 type counted struct {
-	lease.Store
+	leasestore.Store
 	left *atomic.Int64
 	then func()
 }
 
-func (c counted) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (c counted) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	if c.left.Add(-1) == 0 {
 		c.then()
 	}
@@ -56,7 +56,7 @@ func TestLeaderKilled(t *testing.T) {
 		}
 	}
 	path2 := path + "-2"
-	leasetest.Linearizable(t, func(t *testing.T) lease.Store {
+	leasetest.Linearizable(t, func(t *testing.T) leasestore.Store {
 		return counted{prepared(t, connect(t, servertest.Hosts(servers), 20*time.Second, nil), path2), &left, kill}
 	})
 	if killed.Load() != 1 {
@@ -74,18 +74,20 @@ func TestFollowerLags(t *testing.T) {
 	servers := servertest.StartZooKeeper(t, 3, func(to string) string { return g.detour(t, to) })
 	ahead := connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil)
 	lagging := func() *zk.Conn { return connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil) } // a session's reads wait for its writes
-	stores := func(of func(*zk.Conn) lease.Store) [2]lease.Store { return [2]lease.Store{of(ahead), of(lagging())} }
+	stores := func(of func(*zk.Conn) leasestore.Store) [2]leasestore.Store {
+		return [2]leasestore.Store{of(ahead), of(lagging())}
+	}
 	path, name := newPath(), fmt.Sprint("orders_", leaves.Add(1))
-	plain := stores(func(c *zk.Conn) lease.Store { return prepared(t, c, path) })
+	plain := stores(func(c *zk.Conn) leasestore.Store { return prepared(t, c, path) })
 	inserts(t, plain[0], 0, "first")
-	agrees := func(s lease.Store, old, layout, want string) {
+	agrees := func(s leasestore.Store, old, layout, want string) {
 		t.Helper()
 		if got, err := s.SwapLayout(background(t), old, layout); got != want || err != nil {
 			t.Errorf("the layout is %q, %v; want %q", got, err, want)
 		}
 	}
 	agrees(plain[0], "", "first", "first")
-	leafs := stores(func(c *zk.Conn) lease.Store {
+	leafs := stores(func(c *zk.Conn) leasestore.Store {
 		s := workerzk.LeafStore(c, name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
 		n, err := s.Assign(background(t), 9)
 		if err := errors.Join(err, s.Prepare(background(t), slog.Default())); n != 1 || err != nil {
@@ -93,7 +95,7 @@ func TestFollowerLags(t *testing.T) {
 		}
 		return s
 	})
-	token := func(s lease.Store, number int64, ctx context.Context) string {
+	token := func(s leasestore.Store, number int64, ctx context.Context) string {
 		row, _, err := s.Read(ctx, number, time.Minute)
 		if err != nil || row == nil {
 			return ""
@@ -115,7 +117,7 @@ func TestFollowerLags(t *testing.T) {
 	g.Lock()
 	defer g.release()
 	for _, s := range []struct {
-		lease.Store
+		leasestore.Store
 		number int64
 	}{{plain[0], 0}, {leafs[0], 1}} {
 		if done, err := s.Swap(background(t), "first", insert(s.number, "second")); !done || err != nil {

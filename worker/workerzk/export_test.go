@@ -6,13 +6,14 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // LeafStore is the store of a Leaser of Leaf, which assigns its number too.
 func LeafStore(conn *zk.Conn, name string, port int, config LeafConfig) interface {
-	lease.Store
+	leasestore.Store
 	lease.Assigner
-	lease.Preparer
+	leasestore.Preparer
 } {
 	return newLeaf(conn, name, port, config)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
@@ -38,7 +39,7 @@ func TestCutDuringCreate(t *testing.T) {
 	w.cut(false)
 	servertest.Eventually(t, "the row of the token is seen, and nobody holds it", func() bool {
 		row, _, err := store.Read(background(t), 0, time.Minute)
-		return err == nil && row != nil && row.Token == "mine" && row.Until == 100 && row.State == lease.StateExpired
+		return err == nil && row != nil && row.Token == "mine" && row.Until == 100 && row.State == leasestore.StateExpired
 	})
 	if number, done, err := store.Insert(background(t), insert(0, "again")); number != 1 || !done || err != nil {
 		t.Errorf("insert again: %d, %t, %v", number, done, err)
@@ -50,7 +51,7 @@ func TestCutDuringCreate(t *testing.T) {
 func TestMethodsReturn(t *testing.T) {
 	t.Parallel()
 	path := newPath()
-	read := func(s lease.Store) error {
+	read := func(s leasestore.Store) error {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
 		_, _, err := s.Read(ctx, 0, time.Minute)
@@ -154,7 +155,7 @@ func TestReconnects(t *testing.T) {
 func TestPassing(t *testing.T) {
 	t.Parallel()
 	conn := ready(t, connect(t, shared(t), 20*time.Second, nil))
-	marked := fmt.Sprintf("%T", lease.Transient(errors.New("it passes")))
+	marked := fmt.Sprintf("%T", leasestore.Transient(errors.New("it passes")))
 	for _, tt := range []struct {
 		err    error
 		passes bool
@@ -193,7 +194,7 @@ func TestForeignNodes(t *testing.T) {
 	for name, data := range map[string]string{"x": "1", "0000000000000000000": "x", "0000000000000000001": "-1", "-1": "1"} {
 		odd := path + "/given/" + name
 		makes(t, conn, odd, data)
-		_, err := store.Look(background(t), lease.Bounds{To: 5}, true, time.Minute)
+		_, err := store.Look(background(t), leasestore.Range{To: 5}, true, time.Minute)
 		says(t, err, nil, odd, "want a number")
 		if name == "0000000000000000000" {
 			w := insert(1, "a")
@@ -203,7 +204,7 @@ func TestForeignNodes(t *testing.T) {
 		}
 		deletes(t, conn, odd)
 	}
-	_, look := store.Look(background(t), lease.Bounds{To: 9}, true, time.Minute)
+	_, look := store.Look(background(t), leasestore.Range{To: 9}, true, time.Minute)
 	_, _, read := store.Read(background(t), 7, time.Minute)
 	_, swap := store.Swap(background(t), "x", insert(7, "a"))
 	for _, err := range []error{look, read, swap} {
@@ -221,15 +222,15 @@ func TestSessionExpiry(t *testing.T) {
 	session := conn.SessionID()
 	w.cut(true)
 	other := prepared(t, connect(t, servers, 20*time.Second, nil), path)
-	is := func(state lease.State) func() bool {
+	is := func(state leasestore.State) func() bool {
 		return func() bool {
 			row, _, err := other.Read(background(t), 0, time.Minute)
 			return err == nil && row != nil && row.State == state
 		}
 	}
-	servertest.Eventually(t, "the session expires", is(lease.StateExpired))
+	servertest.Eventually(t, "the session expires", is(leasestore.StateExpired))
 	w.cut(false)
-	servertest.Eventually(t, "the holder is alive again", is(lease.StateHeld))
+	servertest.Eventually(t, "the holder is alive again", is(leasestore.StateHeld))
 	h.Kept(t)
 	if ready(t, conn).SessionID() == session {
 		t.Error("the session did not expire")

@@ -13,7 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/internal/leaserow"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Fresh inserts queue in ZooKeeper, so that a start costs the same however many start with it.
@@ -28,7 +28,7 @@ import (
 // patience is the least time before an insert looks whether the first in the queue hangs.
 const patience = 2 * time.Second
 
-func (s *Store) insertFresh(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) insertFresh(ctx context.Context, w lease.Write) (number int64, d
 
 // leave deletes what is left of an insert that is not done: the node that waits, and the sign
 // of life of a row whose number nobody will know.
-func (s *Store) leave(ctx context.Context, w lease.Write, name string) error {
+func (s *Store) leave(ctx context.Context, w leasestore.Write, name string) error {
 	folder := s.waiting(w.Within)
 	if err := s.fence(ctx, s.path); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Store) leave(ctx context.Context, w lease.Write, name string) error {
 }
 
 // queue waits, and makes the row. w.Number is the number that it tried last.
-func (s *Store) queue(ctx context.Context, w *lease.Write, name string) (number int64, done bool, err error) {
+func (s *Store) queue(ctx context.Context, w *leasestore.Write, name string) (number int64, done bool, err error) {
 	folder := s.waiting(w.Within)
 	own, err := s.create(ctx, folder+"/"+name+"-", nil, zk.FlagEphemeral|zk.FlagSequence)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -98,7 +98,7 @@ func (s *Store) queue(ctx context.Context, w *lease.Write, name string) (number 
 		if err != nil {
 			return 0, false, err
 		}
-		next := lease.NewView(0, nil, given, w.Within).Next
+		next := leasestore.NewView(0, nil, given, w.Within).Next
 		for tries > 0 && next <= w.Within.To { // rows that the count does not cover, as after its loss
 			if n, err := s.get(ctx, s.number(next)); err != nil {
 				return 0, false, err

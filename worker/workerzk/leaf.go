@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // LeafConfig configures Leaf. Every zero field is the default. Errors match [lease.ErrConfig].
@@ -252,7 +253,7 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 // javaLives is how long a process in Java, which reports every 3 seconds, counts as alive.
 const javaLives = 10 * time.Second
 
-func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
+func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	if err := l.fence(ctx, l.path); err != nil {
 		return nil, 0, err
 	}
@@ -269,7 +270,7 @@ func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.
 
 // foreign returns the row of the process that wrote Leaf's node last: held while it
 // reports, and reserved up to what its clock may show by now.
-func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, error) {
+func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*leasestore.Row, error) {
 	e, err := parseEndpoint(p.path, p.leaf.data)
 	if err != nil {
 		return nil, err
@@ -279,19 +280,19 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 		return nil, err
 	}
 	silent := now.Mtime - p.leaf.stat.Mtime
-	row := &lease.Row{Number: number, Token: p.token(), State: lease.StateFree,
+	row := &leasestore.Row{Number: number, Token: p.token(), State: leasestore.StateFree,
 		Until: max(p.known.Until, max(e.Stamp, p.leaf.stat.Mtime)+silent+1)}
 	if e.Stamp == 0 {
 		return row, nil
 	}
-	row.Node = lease.Node{Host: "a process of Leaf at " + e.IP, Port: e.Port, Type: lease.NodeActual}
+	row.Node = leasestore.Node{Host: "a process of Leaf at " + e.IP, Port: e.Port, Type: int(lease.NodeActual)}
 	if silent < javaLives.Milliseconds() {
-		row.State = lease.StateHeld
+		row.State = leasestore.StateHeld
 	}
 	return row, nil
 }
 
-func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+func (l *leaf) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	p, err := l.load(ctx, w.Number)
 	if err != nil || p.leaf == nil || p.token() != old {
 		return false, err
@@ -310,7 +311,7 @@ func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, 
 }
 
 // Insert makes no row: every number has a node of Leaf, so that Read returns a row.
-func (l *leaf) Insert(_ context.Context, w lease.Write) (int64, bool, error) {
+func (l *leaf) Insert(_ context.Context, w leasestore.Write) (int64, bool, error) {
 	return 0, false, fmt.Errorf("workerzk: Leaf: no node below %s has number %d: the node was deleted, or ZooKeeper was restored from a copy: want a restart",
 		l.forever(), w.Number)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
@@ -291,20 +292,20 @@ func TestLeafStore(t *testing.T) {
 	_, err = workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.2"}).Assign(background(t), 1)
 	says(t, err, lease.ErrExhausted, "10.0.0.2:8080-0000000002 has number 2, above 1", "more bits", "another name", l.forever())
 	report := func() { l.sets(path, data("10.0.0.1", time.Now())) }
-	free := read(t, s, lease.StateFree)
+	free := read(t, s, leasestore.StateFree)
 	report()
-	swap(t, s, free, "a", lease.Acquire, false)
-	swap(t, s, read(t, s, lease.StateHeld), "b", lease.Acquire, true)
+	swap(t, s, free, "a", leasestore.Acquire, false)
+	swap(t, s, read(t, s, leasestore.StateHeld), "b", leasestore.Acquire, true)
 	w.between.Store(&between{`"token":"c"`, report})
-	swap(t, s, "b", "c", lease.Extend, false)
-	swap(t, s, read(t, s, lease.StateHeld), "d", lease.Acquire, true)
+	swap(t, s, "b", "c", leasestore.Extend, false)
+	swap(t, s, read(t, s, leasestore.StateHeld), "d", leasestore.Acquire, true)
 	rows := workerzk.NewStore(l.conn, workerzk.Config{Path: "/snowflake/" + l.name + "/uidring"})
-	swap(t, rows, "d", "e", lease.Release, true) // as by hand
-	if token := read(t, s, lease.StateFree); token != "e" {
+	swap(t, rows, "d", "e", leasestore.Release, true) // as by hand
+	if token := read(t, s, leasestore.StateFree); token != "e" {
 		t.Errorf("token %s, want the last write of the row", token)
 	}
-	w.between.Store(&between{`"token":"f"`, func() { swap(t, rows, "e", "g", lease.Acquire, true) }})
-	swap(t, s, "e", "f", lease.Release, false)
+	w.between.Store(&between{`"token":"f"`, func() { swap(t, rows, "e", "g", leasestore.Acquire, true) }})
+	swap(t, s, "e", "f", leasestore.Release, false)
 	for _, text := range []string{"x", `{"timestamp":-1}`, `{"timestamp":9000000000000000000}`} {
 		l.sets(path, []byte(text))
 		says(t, second(s.Read(background(t), 0, time.Minute)), nil, path, "timestamp from 0")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
@@ -29,7 +29,7 @@ func raced(t *testing.T) (s, other *workerzk.Store, conn *zk.Conn, w *wire, path
 // if two rows are made at once, or a lower number after it.
 func TestGivenIsKept(t *testing.T) {
 	s, other, conn, w, path := raced(t)
-	insert := func(s lease.Store, number int64) {
+	insert := func(s leasestore.Store, number int64) {
 		w := insert(number, fmt.Sprint("token ", number))
 		w.Fresh = false
 		if _, done, err := s.Insert(background(t), w); !done || err != nil {
@@ -42,7 +42,7 @@ func TestGivenIsKept(t *testing.T) {
 	for _, row := range []string{path + "/number/0000000000000000005", path + "/number/0000000000000000007"} {
 		deletes(t, conn, row+"/alive", row)
 	}
-	if view, err := s.Look(background(t), lease.Bounds{To: 99}, true, time.Minute); err != nil || view.Next != 8 {
+	if view, err := s.Look(background(t), leasestore.Range{To: 99}, true, time.Minute); err != nil || view.Next != 8 {
 		t.Errorf("look: %+v, %v; want 8 to be the next number", view, err)
 	}
 }
@@ -51,7 +51,7 @@ func TestGivenIsKept(t *testing.T) {
 // deleted, between the two reads of the count.
 func TestGivenBetweenReads(t *testing.T) {
 	s, other, conn, w, path := raced(t)
-	fresh := func(s lease.Store, token string, want int64) {
+	fresh := func(s leasestore.Store, token string, want int64) {
 		w := insert(0, token)
 		w.Fresh = true
 		if number, done, err := s.Insert(background(t), w); number != want || !done || err != nil {
@@ -78,13 +78,13 @@ func TestRowIsDeleted(t *testing.T) {
 	inserts(t, other, 0, "first")
 	row := path + "/number/0000000000000000000"
 	w.between.Store(&between{`"token":"second"`, func() { deletes(t, conn, row+"/alive", row) }})
-	swap(t, s, "first", "second", lease.Extend, false)
+	swap(t, s, "first", "second", leasestore.Extend, false)
 }
 
 // TestLayoutsAtOnce: of two that replace a layout at once, the second learns of the first.
 func TestLayoutsAtOnce(t *testing.T) {
 	s, other, _, w, _ := raced(t)
-	swap := func(s lease.Store, old, layout, want string) {
+	swap := func(s leasestore.Store, old, layout, want string) {
 		if remembered, err := s.SwapLayout(background(t), old, layout); remembered != want || err != nil {
 			t.Errorf("%q, %v; want %q", remembered, err, want)
 		}
@@ -125,7 +125,7 @@ func TestGoneWhileListed(t *testing.T) {
 		t.Fatalf("list: %+v, %v; want number 0 alone", rows, err)
 	}
 	time.Sleep(2 * time.Millisecond) // the unit of ZooKeeper's times
-	swap(t, other, "a", "c", lease.Extend, true)
+	swap(t, other, "a", "c", leasestore.Extend, true)
 	if again, _, err := s.Read(background(t), 0, time.Minute); err != nil || again == nil || again.Token != "c" || again.Created != rows[0].Created {
 		t.Errorf("%+v, %v; want it created at %d", again, err, rows[0].Created)
 	}
@@ -151,9 +151,9 @@ func TestNoParent(t *testing.T) {
 func TestAliveIsOwn(t *testing.T) {
 	s, other, conn, _, _ := raced(t)
 	inserts(t, other, 0, "first")
-	swap(t, s, "first", "second", lease.Extend, true)
+	swap(t, s, "first", "second", leasestore.Extend, true)
 	conn.Close()
-	read(t, s, lease.StateHeld)
+	read(t, s, leasestore.StateHeld)
 }
 
 // TestEachRequestIsRefused: whichever request of a method is refused, the method fails.
@@ -177,7 +177,7 @@ func TestEachRequestIsRefused(t *testing.T) {
 		w.refuse(t, "Insert", func() error { _, ok, err := s.Insert(background(t), insert(number, "a")); return done(ok, err) })
 		w.refuse(t, "Swap", func() error { return done(s.Swap(background(t), "a", insert(number, "b"))) })
 		w.refuse(t, "Read", func() error { return second(s.Read(background(t), number, time.Minute)) })
-		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), lease.Bounds{To: 9}, true, time.Minute); return err })
+		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), leasestore.Range{To: 9}, true, time.Minute); return err })
 		w.refuse(t, "List", func() error { _, err := s.List(background(t), 0, time.Minute); return err })
 		w.refuse(t, "SwapLayout", func() error { _, err := s.SwapLayout(background(t), "", fmt.Sprint("layout ", round)); return err })
 
@@ -201,4 +201,4 @@ func TestEachRequestIsRefused(t *testing.T) {
 	}
 }
 
-func second(_ *lease.Row, _ int64, err error) error { return err }
+func second(_ *leasestore.Row, _ int64, err error) error { return err }

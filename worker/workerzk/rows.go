@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/leaserow"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // row gets the node of a number, nil if there is none, and what the node says.
@@ -30,7 +30,7 @@ func parse(path string, n *node) (leaserow.Row, error) {
 }
 
 // shown is the row as package lease reads it.
-func shown(number int64, r leaserow.Row, n *node) *lease.Row {
+func shown(number int64, r leaserow.Row, n *node) *leasestore.Row {
 	row := r.Lease(number, n.stat.NumChildren > 0)
 	row.Created = n.stat.Ctime
 	return &row
@@ -41,7 +41,7 @@ func (s *Store) counts() string             { return s.path + "/given" }
 func (s *Store) number(number int64) string { return s.numbers() + "/" + leaserow.Digits(number) }
 func (s *Store) alive(number int64) string  { return s.number(number) + "/alive" }
 func (s *Store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
-func (s *Store) waiting(in lease.Bounds) string {
+func (s *Store) waiting(in leasestore.Range) string {
 	return s.path + "/waiting/" + leaserow.Digits(in.From) + "-" + leaserow.Digits(in.To)
 }
 
@@ -53,7 +53,7 @@ func parseNumber(path, text string) (int64, error) {
 	return n, err
 }
 
-func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
+func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, 0, err
 	}
@@ -64,28 +64,28 @@ func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 	return shown(number, r, n), 0, nil
 }
 
-// List implements lease.Store.
-func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
+// List implements leasestore.Store.
+func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, err
 	}
-	return s.rows(ctx, lease.Bounds{To: 1<<63 - 1}, limit)
+	return s.rows(ctx, leasestore.Range{To: 1<<63 - 1}, limit)
 }
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
+// Look implements leasestore.Store.
+func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	if err := s.fence(ctx, s.path); err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	given, _, err := s.allGiven(ctx)
 	if err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	if full {
 		rows, err := s.rows(ctx, within, 0)
-		return lease.NewView(0, rows, given, within), err
+		return leasestore.NewView(0, rows, given, within), err
 	}
-	return leaserow.Sample(within, given, func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, given, func(numbers []int64) (int64, []leasestore.Row, error) {
 		var names []string
 		for _, number := range numbers {
 			names = append(names, leaserow.Digits(number))
@@ -111,7 +111,7 @@ func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[
 }
 
 // rows returns the rows within bounds, highest first. A limit below 1 is no limit.
-func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows []lease.Row, err error) {
+func (s *Store) rows(ctx context.Context, within leasestore.Range, limit int) (rows []leasestore.Row, err error) {
 	names, err := s.names(ctx, s.numbers())
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows 
 	return s.named(ctx, names)
 }
 
-func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, err error) {
+func (s *Store) named(ctx context.Context, names []string) (rows []leasestore.Row, err error) {
 	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
 		r, err := parse(path, n)
 		rows = append(rows, *shown(number, r, n))

@@ -18,6 +18,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
@@ -94,15 +95,15 @@ func prepared(t testing.TB, conn *zk.Conn, path string) *workerzk.Store {
 
 var here = lease.Node{Host: "here", Port: "1", Type: lease.NodeActual}
 
-func insert(number int64, token string) lease.Write {
-	return lease.Write{Number: number, Token: token, Until: 100, Change: lease.Acquire, Node: here,
-		Expiry: time.Minute, Within: lease.Bounds{To: 99}, Fresh: true}
+func insert(number int64, token string) leasestore.Write {
+	return leasestore.Write{Number: number, Token: token, Until: 100, Change: leasestore.Acquire, Node: leasestore.Node{Host: here.Host, Port: here.Port, Type: int(here.Type)},
+		Expiry: time.Minute, Within: leasestore.Range{To: 99}, Fresh: true}
 }
 
 var request = lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}}
 
 // inserts makes the row of a number.
-func inserts(t *testing.T, s lease.Store, number int64, token string) {
+func inserts(t *testing.T, s leasestore.Store, number int64, token string) {
 	t.Helper()
 	if _, done, err := s.Insert(background(t), insert(number, token)); !done || err != nil {
 		t.Fatalf("insert %d: %t, %v", number, done, err)
@@ -127,7 +128,7 @@ func deletes(t *testing.T, conn *zk.Conn, paths ...string) {
 	}
 }
 
-func hold(t *testing.T, store lease.Store) *holdertest.Holder {
+func hold(t *testing.T, store leasestore.Store) *holdertest.Holder {
 	t.Helper()
 	config := lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Hour, Logger: slog.New(slog.DiscardHandler)}
 	return holdertest.Take(t, lease.New(store, config), 9)
@@ -144,7 +145,7 @@ func says(t *testing.T, err, target error, parts ...string) {
 }
 
 // swap makes a swap of the row of number 0, which should be done or not.
-func swap(t *testing.T, s lease.Store, old, token string, change lease.Change, want bool) {
+func swap(t *testing.T, s leasestore.Store, old, token string, change leasestore.Change, want bool) {
 	t.Helper()
 	write := insert(0, token)
 	write.Change = change
@@ -154,7 +155,7 @@ func swap(t *testing.T, s lease.Store, old, token string, change lease.Change, w
 }
 
 // read returns the token of the row of number 0, which should have a state.
-func read(t *testing.T, s lease.Store, state lease.State) (token string) {
+func read(t *testing.T, s leasestore.Store, state leasestore.State) (token string) {
 	t.Helper()
 	row, _, err := s.Read(background(t), 0, time.Minute)
 	if err != nil || row == nil || row.State != state {

@@ -15,6 +15,7 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // DefaultPath is the default of Config.Path.
@@ -41,14 +42,14 @@ func NewLeaser(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
 
-// Store keeps worker numbers in ZooKeeper. It is a lease.Store, and safe for concurrent use.
+// Store keeps worker numbers in ZooKeeper. It is a leasestore.Store, and safe for concurrent use.
 type Store struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
 	path string
 }
 
-var _ lease.Preparer = (*Store)(nil)
+var _ leasestore.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of nodes in ZooKeeper, for lease.New.
 func NewStore(conn *zk.Conn, config Config) *Store {
@@ -60,7 +61,7 @@ func NewStore(conn *zk.Conn, config Config) *Store {
 
 func (s *Store) String() string { return "ZooKeeper " + s.path }
 
-// Check implements lease.Preparer.
+// Check implements leasestore.Preparer.
 func (s *Store) Check() error {
 	faults := s.faults()
 	names := strings.Split(s.path, "/")
@@ -92,7 +93,7 @@ func nameFault(name string) string {
 	return ""
 }
 
-// Prepare implements lease.Preparer: it creates the nodes that are not there.
+// Prepare implements leasestore.Preparer: it creates the nodes that are not there.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	if err := s.prepare(ctx, s.numbers()); err != nil {
 		return err
@@ -100,16 +101,16 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	return s.prepare(ctx, s.counts())
 }
 
-// Swap implements lease.Store.
-func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+// Swap implements leasestore.Store.
+func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
 	}
 	return s.write(ctx, old, w)
 }
 
-// Insert implements lease.Store.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+// Insert implements leasestore.Store.
+func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		return s.insertFresh(ctx, w)
 	}
@@ -118,7 +119,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 }
 
 // write writes a row whose token is old. An empty token is that of no row.
-func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	path := s.number(w.Number)
 	// A read without a fence may be old: not enough to report that nothing was written.
 	for fenced := false; ; fenced = true {
@@ -161,7 +162,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 
 // ops returns what writes a row and its ephemeral child. n is the row's node, nil if there
 // is none, and before what it says.
-func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow.Row) (ops []any, err error) {
+func (s *Store) ops(ctx context.Context, w leasestore.Write, n *node, before leaserow.Row) (ops []any, err error) {
 	path, alive, data := s.number(w.Number), s.alive(w.Number), before.After(w).JSON()
 	if n == nil {
 		ops = append(ops, &zk.CreateRequest{Path: path, Data: data, Acl: s.acl})
@@ -173,14 +174,14 @@ func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow
 		if err != nil {
 			return nil, err
 		}
-		if child != nil && w.Change == lease.Extend && child.stat.EphemeralOwner == s.conn.SessionID() {
+		if child != nil && w.Change == leasestore.Extend && child.stat.EphemeralOwner == s.conn.SessionID() {
 			return ops, nil
 		}
 		if child != nil {
 			ops = append(ops, &zk.DeleteRequest{Path: alive, Version: -1})
 		}
 	}
-	if w.Change != lease.Release {
+	if w.Change != leasestore.Release {
 		ops = append(ops, &zk.CreateRequest{Path: alive, Acl: s.acl, Flags: zk.FlagEphemeral})
 	}
 	return ops, nil
@@ -196,7 +197,7 @@ func (s *Store) raise(from, next int64, counted *node) (op any, err error) {
 	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, err
 }
 
-// SwapLayout implements lease.Store.
+// SwapLayout implements leasestore.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	path := s.path + "/layout"
 	for {

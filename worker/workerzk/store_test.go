@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -35,25 +36,25 @@ func TestStore(t *testing.T) {
 		Open: func(*testing.T) leasetest.Opener {
 			path, w := newPath(), new(wire)
 			wires.Store("ZooKeeper "+path, w)
-			return func(t *testing.T) lease.Store {
+			return func(t *testing.T) leasestore.Store {
 				conn := connect(t, servers, 20*time.Second, w.dial)
 				store := prepared(t, conn, path)
 				conns.Store(store, conn)
 				return store
 			}
 		},
-		Kill: func(t *testing.T, s lease.Store) {
+		Kill: func(t *testing.T, s leasestore.Store) {
 			conn, ok := conns.Load(s)
 			if !ok {
 				t.Fatalf("%v is not a store of this test", s)
 			}
 			conn.(*zk.Conn).Close()
 		},
-		Delete: func(t *testing.T, s lease.Store, number int64) {
+		Delete: func(t *testing.T, s leasestore.Store, number int64) {
 			row := fmt.Sprintf("%s/number/%019d", strings.TrimPrefix(s.String(), "ZooKeeper "), number)
 			deletes(t, connect(t, servers, 20*time.Second, nil), row+"/alive", row)
 		},
-		Requests: func(_ *testing.T, s lease.Store) int64 {
+		Requests: func(_ *testing.T, s leasestore.Store) int64 {
 			w, _ := wires.Load(s.String())
 			return w.(*wire).sent.Load()
 		},

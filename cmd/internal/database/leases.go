@@ -11,6 +11,7 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Stores reads the URLs of stores that are no SQL database, by the URL's scheme. uidring has
@@ -24,7 +25,7 @@ type Store struct {
 
 	// Open and Counters connect. The function that they return closes the connection.
 	// Counters is nil if the store keeps no counters.
-	Open     func(ctx context.Context) (lease.Store, func() error, error)
+	Open     func(ctx context.Context) (leasestore.Store, func() error, error)
 	Counters func(ctx context.Context, logger *slog.Logger) (CounterStore, func() error, error)
 
 	Rights func(user string) string // the store's own text that gives a user what a service needs
@@ -78,7 +79,7 @@ func (d DSN) Check() error {
 type Leases struct {
 	*Opened
 	*lease.Leaser
-	Store lease.Store
+	Store leasestore.Store
 }
 
 // Leases connects to the store, which may be one of Stores.

@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/workers"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // uidring is the command under test.
@@ -108,7 +108,7 @@ func TestGenRunsOut(t *testing.T) {
 }
 
 // forbidden is a store that nobody may write to.
-type forbidden struct{ lease.Store }
+type forbidden struct{ leasestore.Store }
 
 func (forbidden) String() string { return "memory" }
 
@@ -120,7 +120,7 @@ func (forbidden) SwapLayout(context.Context, string, string) (string, error) {
 func TestGenDisconnects(t *testing.T) {
 	opened, closed := 0, 0
 	stores := database.Stores{"memory": func(string) (*database.Store, error) {
-		connect := func(context.Context) (lease.Store, func() error, error) {
+		connect := func(context.Context) (leasestore.Store, func() error, error) {
 			opened++
 			return forbidden{}, func() error { closed++; return nil }, nil
 		}

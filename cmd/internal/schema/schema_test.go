@@ -104,7 +104,7 @@ func TestSchema(t *testing.T) {
 			// A right that is missing has its GRANT in the error.
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE INSERT ON WORKER_LEASE FROM "+user.User.Username()).Error)
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE UPDATE ON TABLE SEQUENCE FROM "+user.User.Username()).Error)
-			_, err := uid.NewCached(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{NoSchema: true}), lease.Config{Numbers: &lease.Bounds{From: 500, To: 600}, Logger: quiet}), uid.CachedConfig{Logger: quiet})
+			_, err := uid.NewCached(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{NoSchema: true}), lease.Config{Numbers: &lease.Range{From: 500, To: 600}, Logger: quiet}), uid.CachedConfig{Logger: quiet})
 			wants(t, err, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
 			_, err = segment.New(t.Context(), segmentsql.Sequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
 			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")

@@ -26,6 +26,7 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 	"github.com/uidring/uidring/worker/workerkube"
 	"github.com/uidring/uidring/worker/workerredis"
@@ -46,8 +47,8 @@ type access struct {
 }
 
 type leases interface {
-	lease.Store
-	lease.Preparer
+	leasestore.Store
+	leasestore.Preparer
 }
 
 type counters interface {

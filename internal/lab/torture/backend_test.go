@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 var must = need.Must
@@ -184,7 +184,7 @@ func (b *backend) prepare(ctx context.Context, empty bool) error {
 }
 
 // end returns the rows of all numbers, and the counter.
-func (b *backend) end(ctx context.Context) (rows []lease.Row, counter int64, err error) {
+func (b *backend) end(ctx context.Context) (rows []leasestore.Row, counter int64, err error) {
 	err = b.with(ctx, func(a *access) error {
 		if rows, err = a.leases.List(ctx, 0, expiry); err != nil || a.counters == nil {
 			return err

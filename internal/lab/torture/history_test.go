@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // version is the content of a row at some time, as its writer reported before the write.
@@ -16,13 +16,13 @@ type version struct {
 	token  string
 	old    string // the token that it replaced; empty is none
 	until  int64
-	change lease.Change
+	change leasestore.Change
 }
 
 // history returns all versions of each row, in order, and the faults in them. Every write
 // names the token that it replaces, so the last version of a row leads to all writes that
 // were ever committed.
-func history(rows []lease.Row, processes []*process) (versions []version, faults []string) {
+func history(rows []leasestore.Row, processes []*process) (versions []version, faults []string) {
 	written := map[string]version{}
 	for _, p := range processes {
 		for _, v := range p.writes {
@@ -103,22 +103,22 @@ func tenures(history []version) (found []*tenure, faults []string) {
 		before, t := rows[v.number], current[v.number]
 		rows[v.number] = v
 		switch {
-		case before != nil && before.change == lease.Release && v.change == lease.Release && v.until == before.until:
+		case before != nil && before.change == leasestore.Release && v.change == leasestore.Release && v.until == before.until:
 			// Given back once more, since the first answer was lost.
-		case before == nil || before.change == lease.Release || t.holder != v.holder:
+		case before == nil || before.change == leasestore.Release || t.holder != v.holder:
 			t = &tenure{holder: v.holder, number: v.number, until: v.until}
 			if before != nil {
-				t.from, t.takeover = before.until, before.change != lease.Release
+				t.from, t.takeover = before.until, before.change != leasestore.Release
 			}
 			if v.until < t.from {
 				fault("acquired until %d, which was %d before", v.until, t.from)
 			}
-			if v.change != lease.Acquire {
+			if v.change != leasestore.Acquire {
 				fault("acquired by a write that is none of a new holder")
 			}
 			current[v.number] = t
 			found = append(found, t)
-		case v.change == lease.Release:
+		case v.change == leasestore.Release:
 			t.released, t.rest = true, v.until
 			if t.rest < t.from || t.rest > t.until {
 				fault("given back until %d, want %d to %d", t.rest, t.from, t.until)

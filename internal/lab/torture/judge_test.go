@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The tests of this file test the judge, without processes.
@@ -56,17 +56,17 @@ func counted(host string, ranges []span, spans ...span) *process {
 // gives it back at five and a half; c goes on from there.
 func someHistory() []version {
 	return []version{
-		{holder{"a", 1}, 1, "t1", "", since(2000), lease.Acquire},
-		{holder{"a", 1}, 1, "t2", "t1", since(3000), lease.Extend},
-		{holder{"b", 2}, 1, "t3", "t2", since(5000), lease.Acquire},
-		{holder{"b", 2}, 1, "t4", "t3", since(6000), lease.Extend},
-		{holder{"b", 2}, 1, "t5", "t4", since(5500), lease.Release},
-		{holder{"c", 1}, 1, "t6", "t5", since(8000), lease.Acquire},
+		{holder{"a", 1}, 1, "t1", "", since(2000), leasestore.Acquire},
+		{holder{"a", 1}, 1, "t2", "t1", since(3000), leasestore.Extend},
+		{holder{"b", 2}, 1, "t3", "t2", since(5000), leasestore.Acquire},
+		{holder{"b", 2}, 1, "t4", "t3", since(6000), leasestore.Extend},
+		{holder{"b", 2}, 1, "t5", "t4", since(5500), leasestore.Release},
+		{holder{"c", 1}, 1, "t6", "t5", since(8000), leasestore.Acquire},
 	}
 }
 
 // someRows returns the rows at the end of someHistory.
-var someRows = []lease.Row{{Number: 1, Token: "t6", Until: since(8000)}}
+var someRows = []leasestore.Row{{Number: 1, Token: "t6", Until: since(8000)}}
 
 func TestJudge(t *testing.T) {
 	const (
@@ -84,7 +84,7 @@ func TestJudge(t *testing.T) {
 	for name, test := range map[string]struct {
 		more    []*process
 		change  func(p []*process)
-		rows    []lease.Row
+		rows    []leasestore.Row
 		repeats int64
 		want    []string
 	}{
@@ -107,25 +107,25 @@ func TestJudge(t *testing.T) {
 		"slots backwards": {more: []*process{drew(kindSlots, "a", 1, span{at(200, 1), 5}, span{at(100, 1), 5})}},
 		"zero":            {more: []*process{drew(kindCached, "d", 1, span{0, 1})}, want: []string{foreign, negative}},
 		"a token twice": {
-			more: []*process{{order: good()[0].order, writes: []version{{holder{"a", 1}, 1, "t4", "t3", since(9000), lease.Extend}}}}, want: []string{broken, foreign},
+			more: []*process{{order: good()[0].order, writes: []version{{holder{"a", 1}, 1, "t4", "t3", since(9000), leasestore.Extend}}}}, want: []string{broken, foreign},
 		},
-		"a token of nobody":               {rows: []lease.Row{{Number: 1, Token: "x", Until: since(8000)}}, want: []string{broken, foreign}},
-		"a token of another number":       {rows: append(someRows, lease.Row{Number: 2, Token: "t6", Until: since(8000)}), want: []string{broken}},
-		"a row that is not as written":    {rows: []lease.Row{{Number: 1, Token: "t6", Until: since(7000)}}, want: []string{broken}},
+		"a token of nobody":               {rows: []leasestore.Row{{Number: 1, Token: "x", Until: since(8000)}}, want: []string{broken, foreign}},
+		"a token of another number":       {rows: append(someRows, leasestore.Row{Number: 2, Token: "t6", Until: since(8000)}), want: []string{broken}},
+		"a row that is not as written":    {rows: []leasestore.Row{{Number: 1, Token: "t6", Until: since(7000)}}, want: []string{broken}},
 		"a write that is lost":            {change: func(p []*process) { p[0].done = []string{"t0"} }, want: []string{broken}},
 		"time taken back by an extension": {change: func(p []*process) { p[1].writes[1].until = since(4000) }, want: []string{broken, foreign}},
 		"time taken back by an acquirer":  {change: func(p []*process) { p[1].writes[0].until = since(2900) }, want: []string{broken}},
 		"more given back than was had":    {change: func(p []*process) { p[1].writes[2].until = since(2900) }, want: []string{broken, returned}},
-		"acquired by an extension":        {change: func(p []*process) { p[2].writes[0].change = lease.Extend }, want: []string{broken}},
+		"acquired by an extension":        {change: func(p []*process) { p[2].writes[0].change = leasestore.Extend }, want: []string{broken}},
 		"given back twice": {
 			change: func(p []*process) {
-				p[1].writes = append(p[1].writes, version{holder{"b", 2}, 1, "t5'", "t5", since(5500), lease.Release})
+				p[1].writes = append(p[1].writes, version{holder{"b", 2}, 1, "t5'", "t5", since(5500), leasestore.Release})
 				p[2].writes[0].old = "t5'"
 			},
 		},
 		"given back twice, by less": {
 			change: func(p []*process) {
-				p[1].writes = append(p[1].writes, version{holder{"b", 2}, 1, "t5'", "t5", since(5400), lease.Release})
+				p[1].writes = append(p[1].writes, version{holder{"b", 2}, 1, "t5'", "t5", since(5400), leasestore.Release})
 				p[2].writes[0].old = "t5'"
 			},
 			want: []string{broken},

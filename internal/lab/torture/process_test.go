@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // span is the n ids from first on, all of one tick and number if they have a time.
@@ -151,7 +151,7 @@ func (p *process) take(rec record, heard func(ids int64)) error {
 		}
 	case recordWrite:
 		token, old, _ := strings.Cut(rec.Text, " ")
-		p.writes = append(p.writes, version{holder{p.Host, n[0]}, n[1], token, old, n[2], lease.Change(n[3])})
+		p.writes = append(p.writes, version{holder{p.Host, n[0]}, n[1], token, old, n[2], leasestore.Change(n[3])})
 	case recordDone:
 		p.done = append(p.done, rec.Text)
 	case recordRange:

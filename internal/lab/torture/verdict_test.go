@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // verdict has the result of a run's checks.
@@ -36,7 +36,7 @@ func (v *verdict) String() string {
 
 // judge compares what the processes reported with each other, and with the rows at the
 // end.
-func judge(processes []*process, rows []lease.Row) (v verdict) {
+func judge(processes []*process, rows []leasestore.Row) (v verdict) {
 	versions, faults := history(rows, processes)
 	all, more := tenures(versions)
 	v.tenures = all

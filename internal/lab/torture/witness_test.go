@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // leaser is what gives a child its number.
@@ -46,7 +47,7 @@ func (c *child) leaser(attempt int64) uid.WorkerSource {
 	case leaserBeside:
 		store = worker.NewStore(c.access.sql, worker.StoreConfig{NoOtherTable: apart})
 	default:
-		config.Numbers = &lease.Bounds{From: 0, To: numbers - 1}
+		config.Numbers = &lease.Range{From: 0, To: numbers - 1}
 	}
 	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
 	return c.witnessed(lease.New(&ledger{store, c, attempt}, config), attempt)
@@ -66,7 +67,7 @@ type ledger struct {
 }
 
 // Insert reports a number that was never given as -1: the row that has the token shows it.
-func (l *ledger) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (l *ledger) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	done, err = l.write("", w, func() (done bool, err error) {
 		number, done, err = l.leases.Insert(ctx, w)
 		return done, err
@@ -74,11 +75,11 @@ func (l *ledger) Insert(ctx context.Context, w lease.Write) (number int64, done 
 	return number, done, err
 }
 
-func (l *ledger) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (l *ledger) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	return l.write(old, w, func() (bool, error) { return l.leases.Swap(ctx, old, w) })
 }
 
-func (l *ledger) write(old string, w lease.Write, do func() (bool, error)) (bool, error) {
+func (l *ledger) write(old string, w leasestore.Write, do func() (bool, error)) (bool, error) {
 	l.child.say(recordWrite, w.Token+" "+old, l.attempt, w.Number, w.Until, int64(w.Change))
 	done, err := do()
 	if done && err == nil {

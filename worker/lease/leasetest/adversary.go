@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // How much the adversary does.
@@ -51,7 +52,7 @@ func (b bench) adversary() {
 // alwaysFree: safety does not depend on how the store judges liveness: every number looks free.
 func (b bench) alwaysFree() {
 	open := b.open
-	b.open = func(t *testing.T) lease.Store { return liar{open(t)} }
+	b.open = func(t *testing.T) leasestore.Store { return liar{open(t)} }
 	b.adversary()
 }
 
@@ -131,24 +132,24 @@ func (b bench) live(book *ledger, life int64) (held bool) {
 	return true
 }
 
-type liar struct{ lease.Store }
+type liar struct{ leasestore.Store }
 
-func (l liar) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+func (l liar) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	view, err := l.Store.Look(ctx, within, full, expiry)
 	if err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	rows, err := l.List(ctx, 0, expiry)
 	for i := range rows {
-		rows[i].State = lease.StateFree
+		rows[i].State = leasestore.StateFree
 	}
-	return lease.NewView(view.Now, rows, map[int64]int64{within.From: view.Next}, within), err
+	return leasestore.NewView(view.Now, rows, map[int64]int64{within.From: view.Next}, within), err
 }
 
-func (l liar) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (l liar) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	row, now, err := l.Store.Read(ctx, number, expiry)
 	if row != nil {
-		row.State = lease.StateFree
+		row.State = leasestore.StateFree
 	}
 	return row, now, err
 }

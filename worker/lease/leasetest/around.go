@@ -9,24 +9,24 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // around is a store whose calls go through call. w is nil unless the call makes or swaps a row.
 type around struct {
-	lease.Store
-	call func(w *lease.Write, do func() error) error
+	leasestore.Store
+	call func(w *leasestore.Write, do func() error) error
 }
 
-func counting(s lease.Store, calls *atomic.Int64) lease.Store {
-	return around{s, func(_ *lease.Write, do func() error) error { calls.Add(1); return do() }}
+func counting(s leasestore.Store, calls *atomic.Int64) leasestore.Store {
+	return around{s, func(_ *leasestore.Write, do func() error) error { calls.Add(1); return do() }}
 }
 
 var errLost = errors.New("leasetest: the answer was lost")
 
 // lossy is a store that loses some requests and some answers.
-func lossy(s lease.Store) lease.Store {
-	return around{s, func(w *lease.Write, do func() error) error {
+func lossy(s leasestore.Store) leasestore.Store {
+	return around{s, func(w *leasestore.Write, do func() error) error {
 		if w == nil {
 			return do()
 		}
@@ -41,9 +41,9 @@ func lossy(s lease.Store) lease.Store {
 }
 
 // forsaken is a store whose caller gives up when it has taken a number.
-func forsaken(s lease.Store, giveUp context.CancelFunc) lease.Store {
-	return around{s, func(w *lease.Write, do func() error) error {
-		if w == nil || w.Change != lease.Acquire {
+func forsaken(s leasestore.Store, giveUp context.CancelFunc) leasestore.Store {
+	return around{s, func(w *leasestore.Write, do func() error) error {
+		if w == nil || w.Change != leasestore.Acquire {
 			return do()
 		}
 		err := do()
@@ -54,14 +54,14 @@ func forsaken(s lease.Store, giveUp context.CancelFunc) lease.Store {
 
 // Check and Prepare are those of the store, if it has them.
 func (a around) Check() error {
-	if p, ok := a.Store.(lease.Preparer); ok {
+	if p, ok := a.Store.(leasestore.Preparer); ok {
 		return p.Check()
 	}
 	return nil
 }
 
 func (a around) Prepare(ctx context.Context, log *slog.Logger) error {
-	if p, ok := a.Store.(lease.Preparer); ok {
+	if p, ok := a.Store.(leasestore.Preparer); ok {
 		return p.Prepare(ctx, log)
 	}
 	return nil
@@ -72,22 +72,22 @@ func (a around) SwapLayout(ctx context.Context, old, layout string) (remembered 
 	return remembered, err
 }
 
-func (a around) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (view lease.View, err error) {
+func (a around) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (view leasestore.View, err error) {
 	err = a.call(nil, func() (err error) { view, err = a.Store.Look(ctx, within, full, expiry); return err })
 	return view, err
 }
 
-func (a around) Read(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
+func (a around) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
 	err = a.call(nil, func() (err error) { row, now, err = a.Store.Read(ctx, number, expiry); return err })
 	return row, now, err
 }
 
-func (a around) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+func (a around) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	err = a.call(&w, func() (err error) { number, done, err = a.Store.Insert(ctx, w); return err })
 	return number, done && err == nil, err
 }
 
-func (a around) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+func (a around) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	err = a.call(&w, func() (err error) { done, err = a.Store.Swap(ctx, old, w); return err })
 	return done && err == nil, err
 }

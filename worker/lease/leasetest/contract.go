@@ -11,20 +11,22 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 var (
-	node  = lease.Node{Host: "billing-ä-7", Port: "8080", Type: lease.NodeActual}
-	other = lease.Node{Host: "orders-1", Port: "80", Type: lease.NodeContainer}
+	holder = lease.Node{Host: "billing-ä-7", Port: "8080", Type: lease.NodeActual}
+	node   = leasestore.Node{Host: holder.Host, Port: holder.Port, Type: int(holder.Type)}
+	other  = leasestore.Node{Host: "orders-1", Port: "80", Type: int(lease.NodeContainer)}
 )
 
-var within = lease.Bounds{From: 0, To: 1 << 20}
+var within = leasestore.Range{From: 0, To: 1 << 20}
 
 type bench struct {
 	*testing.T
-	lease.Store // a handle
-	suite       Suite
-	open        Opener
+	leasestore.Store // a handle
+	suite            Suite
+	open             Opener
 }
 
 func (b bench) another() bench {
@@ -40,11 +42,11 @@ func (b bench) must(err error) {
 }
 
 // write is the write of a holder that counts as alive for an hour.
-func write(change lease.Change, number int64, token string, until int64) lease.Write {
-	return lease.Write{Number: number, Token: token, Until: until, Change: change, Node: node, Expiry: time.Hour, Within: within}
+func write(change leasestore.Change, number int64, token string, until int64) leasestore.Write {
+	return leasestore.Write{Number: number, Token: token, Until: until, Change: change, Node: node, Expiry: time.Hour, Within: within}
 }
 
-func (b bench) inserts(w lease.Write, want bool) {
+func (b bench) inserts(w leasestore.Write, want bool) {
 	b.Helper()
 	if number, done, err := b.Insert(b.Context(), w); number != w.Number || done != want || err != nil {
 		b.Fatalf("insert %+v: number %d, %t, %v; want %t", w, number, done, err, want)
@@ -52,20 +54,20 @@ func (b bench) inserts(w lease.Write, want bool) {
 }
 
 // fresh inserts a row for a number that was never given, which must be want.
-func (b bench) fresh(token string, within lease.Bounds, want int64) {
+func (b bench) fresh(token string, within leasestore.Range, want int64) {
 	b.Helper()
-	w := write(lease.Acquire, -1, token, 1)
+	w := write(leasestore.Acquire, -1, token, 1)
 	w.Within, w.Fresh = within, true
 	number, done, err := b.Insert(b.Context(), w)
 	if number != want || done != (want <= within.To) || err != nil {
 		b.Fatalf("insert a fresh number within %+v: %d, %t, %v; want %d", within, number, done, err, want)
 	}
 	if done {
-		b.row(want, token, 1, lease.StateHeld)
+		b.row(want, token, 1, leasestore.StateHeld)
 	}
 }
 
-func (b bench) swaps(old string, w lease.Write, want bool) {
+func (b bench) swaps(old string, w leasestore.Write, want bool) {
 	b.Helper()
 	if done, err := b.Swap(b.Context(), old, w); done != want || err != nil {
 		b.Fatalf("swap %s for %+v: %t, %v; want %t", old, w, done, err, want)
@@ -73,7 +75,7 @@ func (b bench) swaps(old string, w lease.Write, want bool) {
 }
 
 // row returns a row, and checks the fields that the protocol reads.
-func (b bench) row(number int64, token string, until int64, state lease.State) lease.Row {
+func (b bench) row(number int64, token string, until int64, state leasestore.State) leasestore.Row {
 	b.Helper()
 	row, now, err := b.Read(b.Context(), number, time.Hour)
 	if err != nil || row == nil {
@@ -82,7 +84,7 @@ func (b bench) row(number int64, token string, until int64, state lease.State) l
 	if row.Number != number || row.Token != token || row.Until != until || row.State != state {
 		b.Fatalf("read %d: %+v; want token %s, until %d, %s", number, *row, token, until, state)
 	}
-	if state == lease.StateFree && row.Heartbeat != 0 || row.Heartbeat > now {
+	if state == leasestore.StateFree && row.Heartbeat != 0 || row.Heartbeat > now {
 		b.Fatalf("read %d: %+v at %d", number, *row, now)
 	}
 	return *row
@@ -90,17 +92,17 @@ func (b bench) row(number int64, token string, until int64, state lease.State) l
 
 // views checks what looks show: the next number, how many are held, and which are free, in their
 // order. A look that is not full shows the same of up to 64 numbers, but does not count the held.
-func (b bench) views(within lease.Bounds, next, held int64, free ...int64) {
+func (b bench) views(within leasestore.Range, next, held int64, free ...int64) {
 	b.Helper()
 	for _, full := range []bool{true, false} {
 		view, err := b.Look(b.Context(), within, full, time.Hour)
 		b.must(err)
 		var shown []int64
 		for _, row := range view.Free {
-			if shown = append(shown, row.Number); row.State == lease.StateHeld {
+			if shown = append(shown, row.Number); row.State == leasestore.StateHeld {
 				b.Errorf("look %+v: %+v is held", within, row)
 			}
-			b.row(row.Number, row.Token, row.Until, lease.StateFree)
+			b.row(row.Number, row.Token, row.Until, leasestore.StateFree)
 		}
 		if view.Next != next || full && view.Held != held || !slices.Equal(shown, free) {
 			b.Errorf("look %+v, full %t: %+v; want %d to be the next number, %d held, %v free", within, full, view, next, held, free)
@@ -117,7 +119,7 @@ func empty(b bench) {
 	if row != nil || err != nil {
 		b.Errorf("read: %v, %v", row, err)
 	}
-	b.views(lease.Bounds{From: 3, To: 9}, 3, 0)
+	b.views(leasestore.Range{From: 3, To: 9}, 3, 0)
 	view, err := b.Look(b.Context(), within, false, time.Hour)
 	if err != nil || (view.Now == 0) != (now == 0) {
 		b.Errorf("look: %+v, %v after a read at %d", view, err, now)
@@ -129,67 +131,67 @@ func empty(b bench) {
 	if len(rows) != 0 || err != nil {
 		b.Errorf("list: %v, %v", rows, err)
 	}
-	b.swaps("", write(lease.Acquire, 7, "a", 1), false)
+	b.swaps("", write(leasestore.Acquire, 7, "a", 1), false)
 }
 
 // insert: a row is made once, and has all that was written.
 func insert(b bench) {
 	long := strings.Repeat("0123456789abcdef", 4)
-	b.inserts(write(lease.Acquire, 7, long, 1<<60), true)
-	if row := b.row(7, long, 1<<60, lease.StateHeld); row.Node != node {
+	b.inserts(write(leasestore.Acquire, 7, long, 1<<60), true)
+	if row := b.row(7, long, 1<<60, leasestore.StateHeld); row.Node != node {
 		b.Errorf("%+v; want %+v", row.Node, node)
 	}
-	b.inserts(write(lease.Acquire, 7, "b", 1), false)
-	b.inserts(write(lease.Acquire, within.To, "c", 0), true)
-	b.row(7, long, 1<<60, lease.StateHeld)
-	b.another().row(within.To, "c", 0, lease.StateHeld)
+	b.inserts(write(leasestore.Acquire, 7, "b", 1), false)
+	b.inserts(write(leasestore.Acquire, within.To, "c", 0), true)
+	b.row(7, long, 1<<60, leasestore.StateHeld)
+	b.another().row(within.To, "c", 0, leasestore.StateHeld)
 }
 
 // swap: a write is done only if it names the row's token. Extend keeps the node.
 func swap(b bench) {
 	a := b.another()
-	a.inserts(write(lease.Acquire, 7, "a", 100), true)
-	taken := write(lease.Acquire, 7, "b", 200)
+	a.inserts(write(leasestore.Acquire, 7, "a", 100), true)
+	taken := write(leasestore.Acquire, 7, "b", 200)
 	taken.Node = other
 	for _, wrong := range []string{"x", "", "A"} { // case matters
 		b.swaps(wrong, taken, false)
 	}
-	a.row(7, "a", 100, lease.StateHeld)
+	a.row(7, "a", 100, leasestore.StateHeld)
 	b.swaps("a", taken, true)
-	if row := a.row(7, "b", 200, lease.StateHeld); row.Node != other {
+	if row := a.row(7, "b", 200, leasestore.StateHeld); row.Node != other {
 		b.Errorf("%+v; want %+v", row.Node, other)
 	}
-	a.swaps("a", write(lease.Acquire, 7, "c", 300), false)
-	b.swaps("b", write(lease.Extend, 7, "d", 400), true)
-	if row := a.row(7, "d", 400, lease.StateHeld); row.Node != other {
+	a.swaps("a", write(leasestore.Acquire, 7, "c", 300), false)
+	b.swaps("b", write(leasestore.Extend, 7, "d", 400), true)
+	if row := a.row(7, "d", 400, leasestore.StateHeld); row.Node != other {
 		b.Errorf("%+v; want %+v", row.Node, other)
 	}
-	b.swaps("d", write(lease.Release, 7, "e", 350), true)
-	a.row(7, "e", 350, lease.StateFree)
-	b.swaps("d", write(lease.Extend, 7, "f", 500), false)
-	a.swaps("e", write(lease.Acquire, 7, "g", 600), true)
-	b.row(7, "g", 600, lease.StateHeld)
-	b.swaps("g", write(lease.Extend, 8, "h", 1), false) // another number
+	b.swaps("d", write(leasestore.Release, 7, "e", 350), true)
+	a.row(7, "e", 350, leasestore.StateFree)
+	b.swaps("d", write(leasestore.Extend, 7, "f", 500), false)
+	a.swaps("e", write(leasestore.Acquire, 7, "g", 600), true)
+	b.row(7, "g", 600, leasestore.StateHeld)
+	b.swaps("g", write(leasestore.Extend, 8, "h", 1), false) // another number
 }
 
 // freshness: a number that was given is not given as a fresh one, only if it is chosen.
 func freshness(b bench) {
 	b.fresh("a", within, 0)
-	b.inserts(write(lease.Acquire, 5, "c", 1), true)
+	b.inserts(write(leasestore.Acquire, 5, "c", 1), true)
 	b.views(within, 6, 2)
-	b.views(lease.Bounds{From: 0, To: 4}, 6, 1) // the count goes beyond these bounds
-	b.fresh("d", lease.Bounds{From: 0, To: 4}, 6)
-	b.inserts(write(lease.Acquire, 3, "e", 1), true)
+	b.views(leasestore.Range{From: 0, To: 4}, 6, 1) // the count goes beyond these bounds
+	b.fresh("d", leasestore.Range{From: 0, To: 4}, 6)
+	b.inserts(write(leasestore.Acquire, 3, "e", 1), true)
 	b.another().fresh("f", within, 6)
 	b.views(within, 7, 4)
-	assigned := write(lease.Acquire, 7, "g", 1) // by an Assigner
-	assigned.Within = lease.Bounds{From: 7, To: 7}
+	assigned := write(leasestore.Acquire, 7, "g", 1) // by an Assigner
+	assigned.Within = leasestore.Range{From: 7, To: 7}
 	b.inserts(assigned, true)
 	b.fresh("h", within, 8)
 	b.views(within, 9, 6)
-	b.swaps("h", write(lease.Release, 8, "i", 2), true) // free, and not new
+	b.swaps("h", write(leasestore.Release, 8, "i", 2), true) // free, and not new
 	b.fresh("j", within, 9)
-	b.fresh("k", lease.Bounds{From: 0, To: 9}, 10)
+	b.fresh("k", leasestore.Range{From: 0, To: 9}, 10)
 }
 
 // deleted: a number whose row was deleted is not given as new again.
@@ -205,47 +207,47 @@ func deleted(b bench) {
 	}
 	b.views(within, 3, 0)
 	b.fresh("b", within, 3)
-	b.inserts(write(lease.Acquire, 7, "c", 1), true)
-	b.inserts(write(lease.Acquire, 1, "d", 1), true) // a deleted number is there for an Assigner, and lowers no count
+	b.inserts(write(leasestore.Acquire, 7, "c", 1), true)
+	b.inserts(write(leasestore.Acquire, 1, "d", 1), true) // a deleted number is there for an Assigner, and lowers no count
 	b.suite.Delete(b.T, b.Store, 7)
 	b.fresh("e", within, 8)
 }
 
 // bounds: a view has nothing of the numbers outside its bounds.
 func bounds(b bench) {
-	north, south := lease.Bounds{From: 0, To: 19}, lease.Bounds{From: 20, To: 39}
+	north, south := leasestore.Range{From: 0, To: 19}, leasestore.Range{From: 20, To: 39}
 	b.fresh("a", south, 20)
 	b.fresh("b", north, 0)
 	b.fresh("c", south, 21)
-	b.swaps("a", write(lease.Release, 20, "d", 5), true)
+	b.swaps("a", write(leasestore.Release, 20, "d", 5), true)
 	b.views(south, 22, 1, 20)
 	b.views(north, 1, 1)
 	b.views(within, 22, 2, 20)
-	b.views(lease.Bounds{From: 0, To: 0}, 1, 1) // both ends are within
-	b.views(lease.Bounds{From: 20, To: 20}, 22, 0, 20)
-	b.views(lease.Bounds{From: 21, To: 21}, 22, 1)
+	b.views(leasestore.Range{From: 0, To: 0}, 1, 1) // both ends are within
+	b.views(leasestore.Range{From: 20, To: 20}, 22, 0, 20)
+	b.views(leasestore.Range{From: 21, To: 21}, 22, 1)
 	b.fresh("e", within, 22)
-	b.fresh("f", lease.Bounds{From: 0, To: 0}, 23) // the count of holders whose bounds begin at 0
+	b.fresh("f", leasestore.Range{From: 0, To: 0}, 23) // the count of holders whose bounds begin at 0
 }
 
 // look: free numbers come in the order of Until, the least first.
 func look(b bench) {
 	for number, until := range []int64{500, 100, 400, 200, 300} {
-		b.inserts(write(lease.Acquire, int64(number), "a", 1), true)
+		b.inserts(write(leasestore.Acquire, int64(number), "a", 1), true)
 		if number != 2 {
-			b.swaps("a", write(lease.Release, int64(number), "b", until), true)
+			b.swaps("a", write(leasestore.Release, int64(number), "b", until), true)
 		}
 	}
 	b.views(within, 5, 1, 1, 3, 4, 0)
-	b.views(lease.Bounds{From: 0, To: 2}, 5, 1, 1, 0)
+	b.views(leasestore.Range{From: 0, To: 2}, 5, 1, 1, 0)
 }
 
 // list: the highest numbers come first.
 func list(b bench) {
 	for _, number := range []int64{9, 10, 2} {
-		b.inserts(write(lease.Acquire, number, "a", number), true)
+		b.inserts(write(leasestore.Acquire, number, "a", number), true)
 	}
-	b.swaps("a", write(lease.Release, 10, "b", 10), true)
+	b.swaps("a", write(leasestore.Release, 10, "b", 10), true)
 	for limit, want := range map[int]string{0: "[10 free 9 held 2 held]", 1: "[10 free]", 2: "[10 free 9 held]", 5: "[10 free 9 held 2 held]"} {
 		rows, err := b.List(b.Context(), limit, time.Hour)
 		var got []any
@@ -263,7 +265,7 @@ func list(b bench) {
 
 // once: of several writes at the same time, one succeeds.
 func once(b bench) {
-	stores := make([]lease.Store, 6)
+	stores := make([]leasestore.Store, 6)
 	for i := range stores {
 		stores[i] = b.open(b.T)
 	}
@@ -275,7 +277,7 @@ func once(b bench) {
 		var writing sync.WaitGroup
 		for i, store := range stores {
 			writing.Go(func() {
-				w := write(lease.Acquire, number, fmt.Sprintf("%d-%d", round, i), int64(i))
+				w := write(leasestore.Acquire, number, fmt.Sprintf("%d-%d", round, i), int64(i))
 				var done bool
 				var err error
 				if row == nil {
@@ -304,8 +306,8 @@ func cancelled(b bench) {
 	cancel()
 	_, look := b.Look(ctx, within, false, time.Hour)
 	_, _, read := b.Read(ctx, 7, time.Hour)
-	_, _, insert := b.Insert(ctx, write(lease.Acquire, 7, "a", 1))
-	_, swap := b.Swap(ctx, "a", write(lease.Acquire, 7, "b", 1))
+	_, _, insert := b.Insert(ctx, write(leasestore.Acquire, 7, "a", 1))
+	_, swap := b.Swap(ctx, "a", write(leasestore.Acquire, 7, "b", 1))
 	_, list := b.List(ctx, 0, time.Hour)
 	for name, err := range map[string]error{"Look": look, "Read": read, "Insert": insert, "Swap": swap, "List": list} {
 		if err == nil {
@@ -353,5 +355,5 @@ func layout(b bench) {
 	if rows, err := b.List(b.Context(), 0, time.Hour); len(rows) != 0 || err != nil {
 		b.Errorf("list: %v, %v; want no row", rows, err)
 	}
-	b.inserts(write(lease.Acquire, within.From, "a", 1), true)
+	b.inserts(write(leasestore.Acquire, within.From, "a", 1), true)
 }

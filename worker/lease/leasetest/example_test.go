@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -14,7 +14,7 @@ func ExampleSuite() {
 		leasetest.Suite{
 			Open: func(t *testing.T) leasetest.Opener {
 				rows := new(leasetest.Memory) // an empty store of the test's own
-				return func(t *testing.T) lease.Store { return rows }
+				return func(t *testing.T) leasestore.Store { return rows }
 			},
 			Expiry: time.Second, // for a store that judges by whole seconds
 		}.Run(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // laidOut leases numbers for ids of one layout, as generators do.
@@ -120,15 +121,15 @@ func herd(b bench) {
 // numbers are held, starts how many start at the same time.
 type Benchmark struct {
 	// Open returns an empty store.
-	Open func(b *testing.B) lease.Store
+	Open func(b *testing.B) leasestore.Store
 
 	// Another returns the store as another process has it, for each start of a herd. Nil is the
 	// store that Open returned.
-	Another func(b *testing.B, s lease.Store) lease.Store
+	Another func(b *testing.B, s leasestore.Store) leasestore.Store
 
 	// Fill makes the rows of the numbers from 0 to rows-1 in an empty store, held for an hour
 	// or longer. Nil inserts fresh numbers.
-	Fill func(b *testing.B, s lease.Store, rows int64)
+	Fill func(b *testing.B, s leasestore.Store, rows int64)
 
 	Starts []int // of Herd; nil is 100 and 1,000; with -short, only the first
 }
@@ -188,7 +189,7 @@ func (x Benchmark) Herd(b *testing.B) {
 	}
 }
 
-var benchConfig = lease.Config{Node: node, Logger: slog.New(slog.DiscardHandler)}
+var benchConfig = lease.Config{Node: holder, Logger: slog.New(slog.DiscardHandler)}
 
 func or(given []int, standard ...int) []int {
 	if given == nil {
@@ -200,7 +201,7 @@ func or(given []int, standard ...int) []int {
 	return given
 }
 
-func (x Benchmark) fill(b *testing.B, s lease.Store, rows int64) {
+func (x Benchmark) fill(b *testing.B, s leasestore.Store, rows int64) {
 	if x.Fill != nil {
 		x.Fill(b, s, rows)
 		return
@@ -210,7 +211,7 @@ func (x Benchmark) fill(b *testing.B, s lease.Store, rows int64) {
 	for range 100 {
 		filling.Go(func() {
 			for token := range tokens {
-				w := write(lease.Acquire, 0, token, 1)
+				w := write(leasestore.Acquire, 0, token, 1)
 				w.Fresh = true
 				if _, _, err := s.Insert(b.Context(), w); err != nil {
 					b.Error(err)

@@ -10,10 +10,11 @@ import (
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-func (b bench) leaser(store lease.Store, configs ...lease.Config) *lease.Leaser {
-	all := lease.Config{Expiry: b.suite.Expiry, Window: time.Hour, Node: node, Logger: slog.New(slog.DiscardHandler)}
+func (b bench) leaser(store leasestore.Store, configs ...lease.Config) *lease.Leaser {
+	all := lease.Config{Expiry: b.suite.Expiry, Window: time.Hour, Node: holder, Logger: slog.New(slog.DiscardHandler)}
 	return lease.New(store, holdertest.Merge(append([]lease.Config{all}, configs...)...))
 }
 
@@ -75,22 +76,22 @@ func life(b bench) {
 
 // crash: a holder without signs of life expires, and no other does.
 func crash(b bench) {
-	b.take(1, lease.Config{Expiry: time.Hour, Numbers: &lease.Bounds{From: 1, To: 1}})
+	b.take(1, lease.Config{Expiry: time.Hour, Numbers: &lease.Range{From: 1, To: 1}})
 	dying := b.another()
 	dead, err := dying.try(0)
 	b.must(err)
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
 	until := dead.Last().Until // of the row too, or a write under way has raised it
-	var row *lease.Row
+	var row *leasestore.Row
 	holdertest.Eventually(b, "the holder is found dead", func() bool {
 		row, _, err = b.Read(b.Context(), 0, b.suite.Expiry)
 		if err != nil || row == nil || row.Until < until.UnixMilli() || row.Node != node {
 			b.Fatalf("%+v, %v; want the row of the holder, reserved until %v", row, err, until)
 		}
-		return row.State == lease.StateExpired
+		return row.State == leasestore.StateExpired
 	})
-	if other, _, err := b.Read(b.Context(), 1, time.Hour); err != nil || other == nil || other.State != lease.StateHeld {
+	if other, _, err := b.Read(b.Context(), 1, time.Hour); err != nil || other == nil || other.State != leasestore.StateHeld {
 		b.Errorf("%+v, %v; want number 1 held, whose holder lives", other, err)
 	}
 	var next *holdertest.Holder
@@ -175,18 +176,18 @@ func numbers(b bench) {
 	}
 	fails(lease.ErrHeld, 99, fifth)
 	// An assigned number leaves the numbers below it to others, who skip it.
-	few := lease.Config{Numbers: &lease.Bounds{From: 0, To: 4}}
+	few := lease.Config{Numbers: &lease.Range{From: 0, To: 4}}
 	gets(0, 4, few)
 	gets(1, 4, few)
 	gets(2, 4, lease.Config{})
 	fails(&lease.ExhaustedError{Next: 6, Max: 5, Held: 4, Store: b.String()}, 5, lease.Config{})
 	gets(6, 99, lease.Config{})
 	// A range has numbers of its own.
-	site := lease.Config{Numbers: &lease.Bounds{From: 50, To: 51}}
+	site := lease.Config{Numbers: &lease.Range{From: 50, To: 51}}
 	gets(50, 99, site)
 	gets(51, 99, site)
 	fails(lease.ErrExhausted, 99, site)
-	gets(7, 99, lease.Config{Numbers: &lease.Bounds{From: 0, To: 49}})
+	gets(7, 99, lease.Config{Numbers: &lease.Range{From: 0, To: 49}})
 	leaser := b.leaser(b.Store, lease.Config{Expiry: time.Minute})
 	if err := leaser.Free(b.Context(), 0, false); !errors.Is(err, lease.ErrHeld) {
 		b.Errorf("%v; want ErrHeld", err)

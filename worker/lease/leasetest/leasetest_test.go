@@ -10,31 +10,32 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // faulty is a store with some of its methods replaced.
 type faulty struct {
-	lease.Store
-	read   func(number int64) (*lease.Row, int64, error)
-	insert func(w lease.Write) (int64, bool, error)
-	swap   func(old string, w lease.Write) (bool, error)
+	leasestore.Store
+	read   func(number int64) (*leasestore.Row, int64, error)
+	insert func(w leasestore.Write) (int64, bool, error)
+	swap   func(old string, w leasestore.Write) (bool, error)
 }
 
-func (f *faulty) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+func (f *faulty) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	if f.read != nil {
 		return f.read(number)
 	}
 	return f.Store.Read(ctx, number, expiry)
 }
 
-func (f *faulty) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+func (f *faulty) Insert(ctx context.Context, w leasestore.Write) (int64, bool, error) {
 	if f.insert != nil {
 		return f.insert(w)
 	}
 	return f.Store.Insert(ctx, w)
 }
 
-func (f *faulty) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+func (f *faulty) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
 	if f.swap != nil {
 		return f.swap(old, w)
 	}
@@ -47,18 +48,18 @@ const attempts = 20
 // A store that is not linearizable is found out.
 func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 	ctx := context.Background()
-	for name, fault := range map[string]func(s lease.Store) lease.Store{
-		"swaps whatever the token": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+	for name, fault := range map[string]func(s leasestore.Store) leasestore.Store{
+		"swaps whatever the token": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, swap: func(old string, w leasestore.Write) (bool, error) {
 				if row, _, err := s.Read(ctx, w.Number, time.Hour); err == nil && row != nil {
 					old = row.Token
 				}
 				return s.Swap(ctx, old, w)
 			}}
 		},
-		"reads a stale row": func(s lease.Store) lease.Store {
-			stale := map[int64]*lease.Row{}
-			return &faulty{Store: s, read: func(number int64) (*lease.Row, int64, error) {
+		"reads a stale row": func(s leasestore.Store) leasestore.Store {
+			stale := map[int64]*leasestore.Row{}
+			return &faulty{Store: s, read: func(number int64) (*leasestore.Row, int64, error) {
 				row, now, err := s.Read(ctx, number, time.Hour)
 				before, ok := stale[number]
 				stale[number] = row
@@ -68,36 +69,36 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 				return row, now, err
 			}}
 		},
-		"reports a write as done that it loses": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+		"reports a write as done that it loses": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, swap: func(old string, w leasestore.Write) (bool, error) {
 				if mathrand.IntN(4) == 0 {
 					return true, nil
 				}
 				return s.Swap(ctx, old, w)
 			}}
 		},
-		"reports a row as made that existed": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, insert: func(w lease.Write) (int64, bool, error) {
+		"reports a row as made that existed": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, insert: func(w leasestore.Write) (int64, bool, error) {
 				number, _, err := s.Insert(ctx, w)
 				return number, err == nil, err
 			}}
 		},
-		"reports a write as not done that it did": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+		"reports a write as not done that it did": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, swap: func(old string, w leasestore.Write) (bool, error) {
 				done, err := s.Swap(ctx, old, w)
 				return done && mathrand.IntN(4) > 0, err
 			}}
 		},
-		"does not reserve": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+		"does not reserve": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, swap: func(old string, w leasestore.Write) (bool, error) {
 				w.Until--
 				return s.Swap(ctx, old, w)
 			}}
 		},
-		"does not release": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
-				if w.Change == lease.Release {
-					w.Change = lease.Extend
+		"does not release": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, swap: func(old string, w leasestore.Write) (bool, error) {
+				if w.Change == leasestore.Release {
+					w.Change = leasestore.Extend
 				}
 				return s.Swap(ctx, old, w)
 			}}
@@ -107,7 +108,7 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 			t.Parallel()
 			for range attempts {
 				s := new(Memory)
-				if !linearizable(t, record(t, func(*testing.T) lease.Store { return fault(s) })) {
+				if !linearizable(t, record(t, func(*testing.T) leasestore.Store { return fault(s) })) {
 					return
 				}
 			}
@@ -120,12 +121,12 @@ func TestMemory(t *testing.T) {
 	need.Time(t)
 	Suite{Open: func(t *testing.T) Opener {
 		s := new(Memory)
-		return func(*testing.T) lease.Store { return s }
-	}, Delete: func(_ *testing.T, s lease.Store, number int64) { s.(*Memory).Delete(number) }}.Run(t)
+		return func(*testing.T) leasestore.Store { return s }
+	}, Delete: func(_ *testing.T, s leasestore.Store, number int64) { s.(*Memory).Delete(number) }}.Run(t)
 }
 
 func BenchmarkMemory(b *testing.B) {
-	x := Benchmark{Open: func(*testing.B) lease.Store { return new(Memory) }}
+	x := Benchmark{Open: func(*testing.B) leasestore.Store { return new(Memory) }}
 	b.Run("Start", x.Start)
 	b.Run("Herd", x.Herd)
 }
@@ -133,11 +134,11 @@ func BenchmarkMemory(b *testing.B) {
 // The adversary finds a store that lets two holders stamp the same instant.
 func TestAdversaryFindsFaults(t *testing.T) {
 	need.Time(t)
-	for name, fault := range map[string]func(s lease.Store) lease.Store{
-		"shows less than is reserved, and that all is free": func(s lease.Store) lease.Store { return forgetful{liar{s}} },
-		"shows less than is reserved":                       func(s lease.Store) lease.Store { return forgetful{s} },
-		"swaps whatever the token": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+	for name, fault := range map[string]func(s leasestore.Store) leasestore.Store{
+		"shows less than is reserved, and that all is free": func(s leasestore.Store) leasestore.Store { return forgetful{liar{s}} },
+		"shows less than is reserved":                       func(s leasestore.Store) leasestore.Store { return forgetful{s} },
+		"swaps whatever the token": func(s leasestore.Store) leasestore.Store {
+			return &faulty{Store: s, swap: func(old string, w leasestore.Write) (bool, error) {
 				time.Sleep(20 * time.Millisecond) // so that others have swapped meanwhile
 				if row, _, err := s.Read(context.Background(), w.Number, time.Hour); err == nil && row != nil {
 					old = row.Token
@@ -150,7 +151,7 @@ func TestAdversaryFindsFaults(t *testing.T) {
 			t.Parallel()
 			for range attempts {
 				s := fault(new(Memory))
-				if (bench{t, s, Suite{Expiry: 100 * time.Millisecond}, func(*testing.T) lease.Store { return s }}).contend() != nil {
+				if (bench{t, s, Suite{Expiry: 100 * time.Millisecond}, func(*testing.T) leasestore.Store { return s }}).contend() != nil {
 					return
 				}
 			}
@@ -160,9 +161,9 @@ func TestAdversaryFindsFaults(t *testing.T) {
 }
 
 // forgetful is a store that leaves the last half second of each reservation out of views.
-type forgetful struct{ lease.Store }
+type forgetful struct{ leasestore.Store }
 
-func (f forgetful) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+func (f forgetful) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	view, err := f.Store.Look(ctx, within, full, expiry)
 	for i := range view.Free {
 		view.Free[i].Until -= 500

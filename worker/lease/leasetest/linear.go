@@ -15,7 +15,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Linearizable fails unless the store is linearizable: concurrent requests have an
@@ -23,7 +23,7 @@ import (
 // loses some requests and some answers.
 func Linearizable(t *testing.T, open Opener) {
 	t.Helper()
-	history := record(t, func(t *testing.T) lease.Store { return lossy(open(t)) })
+	history := record(t, func(t *testing.T) leasestore.Store { return lossy(open(t)) })
 	if !linearizable(t, history) {
 		for _, op := range history {
 			t.Logf("%+v", op)
@@ -49,7 +49,7 @@ type operation = porcupine.Operation
 type request struct {
 	kind  kind
 	old   string
-	write lease.Write
+	write leasestore.Write
 }
 
 type kind string
@@ -94,7 +94,7 @@ var model = porcupine.Model{
 			return false, is
 		}
 		if a.done {
-			return true, register{r.write.Token, r.write.Until, r.write.Change != lease.Release}
+			return true, register{r.write.Token, r.write.Until, r.write.Change != leasestore.Release}
 		}
 		return true, is
 	},
@@ -126,7 +126,7 @@ func record(t *testing.T, open Opener) (history []operation) {
 	running.Wait()
 	last := &client{id: clients, store: open(t), clock: &clock}
 	for number := range int64(recorded) {
-		if a := last.ask(context.Background(), request{kind: reading, write: lease.Write{Number: number}}); a.err != nil {
+		if a := last.ask(context.Background(), request{kind: reading, write: leasestore.Write{Number: number}}); a.err != nil {
 			t.Fatal(a.err)
 		}
 	}
@@ -139,7 +139,7 @@ func record(t *testing.T, open Opener) (history []operation) {
 
 type client struct {
 	id      int
-	store   lease.Store
+	store   leasestore.Store
 	clock   *atomic.Int64
 	history []operation
 	known   map[int64][]string // tokens seen, the latest last
@@ -147,8 +147,8 @@ type client struct {
 
 // request makes a random request. The token of a swap is often out of date.
 func (c *client) request() {
-	r := request{kind: reading, write: lease.Write{
-		Number: mathrand.Int64N(recorded), Token: rand.Text(), Until: mathrand.Int64N(1 << 40), Change: lease.Acquire, Node: node, Expiry: time.Hour,
+	r := request{kind: reading, write: leasestore.Write{
+		Number: mathrand.Int64N(recorded), Token: rand.Text(), Until: mathrand.Int64N(1 << 40), Change: leasestore.Acquire, Node: node, Expiry: time.Hour,
 	}}
 	known := c.known[r.write.Number]
 	switch {
@@ -157,7 +157,7 @@ func (c *client) request() {
 		r.kind, r.write.Within = inserting, within
 	default:
 		r.kind, r.old = swapping, known[max(0, len(known)-1-mathrand.IntN(4)/3)]
-		r.write.Change = lease.Change(1 + mathrand.IntN(3))
+		r.write.Change = leasestore.Change(1 + mathrand.IntN(3))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if mathrand.IntN(12) == 0 {
@@ -177,9 +177,9 @@ func (c *client) ask(ctx context.Context, r request) (a answer) {
 	call := c.clock.Add(1)
 	switch r.kind {
 	case reading:
-		var row *lease.Row
+		var row *leasestore.Row
 		if row, _, a.err = c.store.Read(ctx, r.write.Number, time.Hour); row != nil {
-			a.row = register{row.Token, row.Until, row.State == lease.StateHeld}
+			a.row = register{row.Token, row.Until, row.State == leasestore.StateHeld}
 		}
 	case inserting:
 		_, a.done, a.err = c.store.Insert(ctx, r.write)

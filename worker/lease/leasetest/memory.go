@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Memory is a lease.Store in the memory of this process, for tests. It is also an
+// Memory is a leasestore.Store in the memory of this process, for tests. It is also an
 // example of a complete Store. The zero value is ready for use.
 type Memory struct {
 	mu     sync.Mutex
@@ -20,30 +20,30 @@ type Memory struct {
 }
 
 type row struct {
-	lease.Row
+	leasestore.Row
 	until time.Time // the holder is alive until then; zero if nobody holds it
 }
 
 func (m *Memory) String() string { return "memory" }
 
-// Look implements lease.Store.
-func (m *Memory) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
+// Look implements leasestore.Store.
+func (m *Memory) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	if err := ctx.Err(); err != nil {
-		return lease.View{}, err
+		return leasestore.View{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if full {
-		return lease.NewView(clock(), m.all(), m.next, within), nil
+		return leasestore.NewView(clock(), m.all(), m.next, within), nil
 	}
 	for tries := 2; ; tries-- {
-		var rows []lease.Row
+		var rows []leasestore.Row
 		for _, number := range within.Sample(m.least(within)) {
 			if r, ok := m.rows[number]; ok {
 				rows = append(rows, r.shown())
 			}
 		}
-		view := lease.NewView(clock(), rows, m.next, within)
+		view := leasestore.NewView(clock(), rows, m.next, within)
 		if view.Held = 0; len(view.Free) > 0 || tries == 1 {
 			return view, nil
 		}
@@ -51,9 +51,11 @@ func (m *Memory) Look(ctx context.Context, within lease.Bounds, full bool, _ tim
 }
 
 // least returns the least number from within.From on that was never given.
-func (m *Memory) least(within lease.Bounds) int64 { return lease.NewView(0, nil, m.next, within).Next }
+func (m *Memory) least(within leasestore.Range) int64 {
+	return leasestore.NewView(0, nil, m.next, within).Next
+}
 
-func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
+func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
@@ -66,8 +68,8 @@ func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*leas
 	return new(r.shown()), clock(), nil
 }
 
-// Insert implements lease.Store.
-func (m *Memory) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+// Insert implements leasestore.Store.
+func (m *Memory) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
 	}
@@ -83,13 +85,13 @@ func (m *Memory) Insert(ctx context.Context, w lease.Write) (number int64, done 
 		m.rows, m.next = map[int64]*row{}, map[int64]int64{}
 	}
 	m.next[w.Within.From] = max(m.next[w.Within.From], w.Number+1)
-	m.rows[w.Number] = &row{Row: lease.Row{Number: w.Number, Created: clock()}}
+	m.rows[w.Number] = &row{Row: leasestore.Row{Number: w.Number, Created: clock()}}
 	m.rows[w.Number].write(w)
 	return w.Number, true, nil
 }
 
-// Swap implements lease.Store.
-func (m *Memory) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+// Swap implements leasestore.Store.
+func (m *Memory) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -103,12 +105,12 @@ func (m *Memory) Swap(ctx context.Context, old string, w lease.Write) (done bool
 	return true, nil
 }
 
-func (r *row) write(w lease.Write) {
+func (r *row) write(w leasestore.Write) {
 	r.Token, r.Until, r.Heartbeat, r.until = w.Token, w.Until, clock(), time.Now().Add(w.Expiry)
 	switch w.Change {
-	case lease.Acquire:
+	case leasestore.Acquire:
 		r.Node = w.Node
-	case lease.Release:
+	case leasestore.Release:
 		r.Heartbeat, r.until = 0, time.Time{}
 	}
 }
@@ -120,7 +122,7 @@ func (m *Memory) Delete(number int64) {
 	delete(m.rows, number)
 }
 
-// SwapLayout implements lease.Store.
+// SwapLayout implements leasestore.Store.
 func (m *Memory) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -133,8 +135,8 @@ func (m *Memory) SwapLayout(ctx context.Context, old, layout string) (string, er
 	return m.layout, nil
 }
 
-// List implements lease.Store.
-func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []lease.Row, err error) {
+// List implements leasestore.Store.
+func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []leasestore.Row, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -148,23 +150,23 @@ func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []l
 }
 
 // all returns all rows, the highest number first.
-func (m *Memory) all() (rows []lease.Row) {
+func (m *Memory) all() (rows []leasestore.Row) {
 	for _, r := range m.rows {
 		rows = append(rows, r.shown())
 	}
-	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	slices.SortFunc(rows, func(a, b leasestore.Row) int { return cmp.Compare(b.Number, a.Number) })
 	return rows
 }
 
-func (r *row) shown() lease.Row {
+func (r *row) shown() leasestore.Row {
 	s := r.Row
 	switch {
 	case r.until.IsZero():
-		s.State = lease.StateFree
+		s.State = leasestore.StateFree
 	case time.Now().Before(r.until):
-		s.State = lease.StateHeld
+		s.State = leasestore.StateHeld
 	default:
-		s.State = lease.StateExpired
+		s.State = leasestore.StateExpired
 	}
 	return s
 }

@@ -98,7 +98,7 @@ func (o *overlaps) Write(line []byte) (int, error) {
 func sites(b bench) {
 	lines := new(overlaps)
 	site := func(from, to int64) {
-		b.take(999, lease.Config{Numbers: &lease.Bounds{From: from, To: to}, Logger: slog.New(slog.NewTextHandler(lines, nil))})
+		b.take(999, lease.Config{Numbers: &lease.Range{From: from, To: to}, Logger: slog.New(slog.NewTextHandler(lines, nil))})
 	}
 	b.take(999, lease.Config{Assigner: number(105)})
 	for range 3 {

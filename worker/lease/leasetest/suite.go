@@ -1,9 +1,9 @@
-// Package leasetest tests implementations of lease.Store.
+// Package leasetest tests implementations of leasestore.Store.
 //
 //	func TestStore(t *testing.T) {
 //		leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
 //			prefix := newPrefix(t) // an empty store of the test's own
-//			return func(t *testing.T) lease.Store { return mystore.New(connect(t), prefix) }
+//			return func(t *testing.T) leasestore.Store { return mystore.New(connect(t), prefix) }
 //		}}.Run(t)
 //	}
 //
@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Opener opens one store. Each call returns a handle with a connection of its own,
 // to the same rows. It may be called from several goroutines.
-type Opener func(t *testing.T) lease.Store
+type Opener func(t *testing.T) leasestore.Store
 
 // Suite holds the tests that a store has to pass.
 type Suite struct {
@@ -34,15 +34,15 @@ type Suite struct {
 	// Kill ends a store that an Opener returned, as a crash of its process would. Set
 	// Kill if a holder is alive as long as its connection. Leave it nil if a holder
 	// that no longer writes is dead after the expiry.
-	Kill func(t *testing.T, s lease.Store)
+	Kill func(t *testing.T, s leasestore.Store)
 
 	// Delete deletes the row of a number behind the store's back. Nil leaves out the test that the
 	// number is not given as new again.
-	Delete func(t *testing.T, s lease.Store, number int64)
+	Delete func(t *testing.T, s leasestore.Store, number int64)
 
 	// Requests returns how many requests all handles of an Opener's store have sent to their
 	// servers. Nil counts calls of the store's methods.
-	Requests func(t *testing.T, s lease.Store) int64
+	Requests func(t *testing.T, s leasestore.Store) int64
 }
 
 // Run runs all tests.
@@ -73,7 +73,7 @@ func (s Suite) prepared() Suite {
 		s.Expiry = 100 * time.Millisecond
 	}
 	if s.Kill == nil {
-		s.Kill = func(*testing.T, lease.Store) {}
+		s.Kill = func(*testing.T, leasestore.Store) {}
 	}
 	return s
 }

@@ -50,7 +50,7 @@ func (g *Slots) validate() error { return g.Config(nil).Validate() }
 func (g *Clocked) Lease(logger *slog.Logger) lease.Config {
 	c := lease.Config{Window: g.Window, Expiry: g.Expiry, Logger: logger}
 	if g.Numbers != nil {
-		c.Numbers = &g.Numbers.Bounds
+		c.Numbers = &g.Numbers.Range
 	}
 	return c
 }

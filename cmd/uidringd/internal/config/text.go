@@ -11,7 +11,7 @@ import (
 
 // Numbers is a range of worker numbers, such as 0-99, or those of a site, such as region=3.
 type Numbers struct {
-	lease.Bounds
+	lease.Range
 	site string // "" for a range
 }
 
@@ -27,7 +27,7 @@ func (n *Numbers) UnmarshalText(text []byte) error {
 	if err1 != nil || err2 != nil || first > last {
 		return fmt.Errorf("is %q, want two numbers, the lower first, such as 0-99, or a site, such as region=3", text)
 	}
-	*n = Numbers{Bounds: lease.Bounds{From: int64(first), To: int64(last)}}
+	*n = Numbers{Range: lease.Range{From: int64(first), To: int64(last)}}
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
 
@@ -28,7 +28,7 @@ func etcd(text string) (*database.Store, error) {
 	rights := func(user string) string {
 		return fmt.Sprintf("etcdctl role add %[1]s\netcdctl role grant-permission %[1]s %[2]s\netcdctl user grant-role %[1]s %[1]s\n", user, workeretcd.Role(prefix))
 	}
-	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Rights: rights, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Rights: rights, Open: func(ctx context.Context) (leasestore.Store, func() error, error) {
 		if err := reach(ctx, a.hosts); err != nil {
 			return nil, nil, err
 		}

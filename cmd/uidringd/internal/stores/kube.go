@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerkube"
 )
 
@@ -53,7 +53,7 @@ func kubernetes(text string) (*database.Store, error) {
 	rights := func(user string) string {
 		return fmt.Sprintf(role, user, cmp.Or(namespace, "default"), workerkube.Rule)
 	}
-	return &database.Store{Name: "kube://" + namespace + u.Path, Timeout: timeout, Rights: rights, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	return &database.Store{Name: "kube://" + namespace + u.Path, Timeout: timeout, Rights: rights, Open: func(ctx context.Context) (leasestore.Store, func() error, error) {
 		config, err := client.ClientConfig()
 		if clientcmd.IsEmptyConfig(err) {
 			err = errors.New("there is neither a pod nor a kubeconfig to name the cluster: set KUBECONFIG, make ~/.kube/config, or add ?kubeconfig=FILE")

@@ -14,7 +14,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerredis"
 )
 
@@ -97,7 +97,7 @@ func redisServers(text string) (*database.Store, error) {
 	if err := workerredis.NewStore(new(redis.Client), keys).Check(); err != nil {
 		return nil, err
 	}
-	leases := func(ctx context.Context) (lease.Store, func() error, error) {
+	leases := func(ctx context.Context) (leasestore.Store, func() error, error) {
 		client, err := s.connect(ctx)
 		if err != nil {
 			return nil, nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
@@ -38,7 +38,7 @@ func zooKeeper(text string) (*database.Store, error) {
 		}
 		return lines
 	}
-	return &database.Store{Name: a.name(), Timeout: timeout, Rights: rights, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	return &database.Store{Name: a.name(), Timeout: timeout, Rights: rights, Open: func(ctx context.Context) (leasestore.Store, func() error, error) {
 		if err := reach(ctx, a.hosts); err != nil {
 			return nil, nil, err
 		}

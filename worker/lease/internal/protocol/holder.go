@@ -1,5 +1,3 @@
-// Package protocol is the protocol that package lease documents, as a state machine
-// without a store, a clock or a goroutine.
 package protocol
 
 import (
@@ -54,7 +52,7 @@ type doubt struct {
 	from  int64
 }
 
-// maxDoubts is how many writes in doubt a holder remembers, as package lease argues.
+// maxDoubts is how many writes in doubt a holder remembers, as the package documentation argues.
 const maxDoubts = 64
 
 // try is a write without a good answer, and the store's error.
@@ -129,7 +127,7 @@ func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
 // soon lets a process that restarts within one tick have its number again.
 const soon = 1000
 
-// choose picks a number, as package lease says. A start takes a new number rather than wait for
+// choose picks a number, as the package documentation says. A start takes a new number rather than wait for
 // time that a crashed holder had reserved.
 func (h *Holder) choose(answer Answer) (bool, error) {
 	if answer.Err != nil {

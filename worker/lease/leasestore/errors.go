@@ -1,0 +1,37 @@
+package leasestore
+
+import "errors"
+
+// Transient marks the error of a request that a start makes again, such as a deadlock. Any
+// other error ends a start. Renewals retry any error. Transient(nil) is nil.
+func Transient(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &transientError{err}
+}
+
+// IsTransient reports whether Transient or Throttled marked err, or an error that it wraps.
+func IsTransient(err error) bool {
+	_, marked := errors.AsType[*transientError](err)
+	return marked
+}
+
+type transientError struct{ error }
+
+func (e *transientError) Unwrap() error { return e.error }
+
+// Throttled marks the error of a request that the client did not send, since its own limit of
+// requests allows none in time. A start retries the request until its ctx ends. Renewals
+// retry any error.
+func Throttled(err error) error { return Transient(&throttledError{err}) }
+
+// IsThrottled reports whether Throttled marked err, or an error that it wraps.
+func IsThrottled(err error) bool {
+	_, marked := errors.AsType[*throttledError](err)
+	return marked
+}
+
+type throttledError struct{ error }
+
+func (e *throttledError) Unwrap() error { return e.error }
