@@ -1,8 +1,8 @@
 // Command uidringd serves ids to other services, and takes, lists and frees worker numbers of
 // every store. docs/server.md is for operators; uidringd --help has the commands.
 //
-// Package serve documents the server, package config the config, and package stores the URLs of
-// stores. The other commands are those of uidring, with the same flags and exit codes, for more
+// Package serve documents the server, and uidringd reference prints the keys of the config, the URLs
+// of stores, metrics, routes and errors. The other commands are those of uidring, with the same flags and exit codes, for more
 // stores. Give a URL with a password by $UIDRING_DSN: other users of the machine can see arguments.
 package main
 
@@ -14,6 +14,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/cmd/uidringd/internal/reference"
 	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 )
@@ -44,6 +45,6 @@ Exit codes: 0 done, 1 failed, 2 wrong flags or config, 143 or 130 after a signal
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(gen.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All))
+	root.AddCommand(gen.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
 	return root
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/promtest"
 )
@@ -53,6 +54,16 @@ log: {requests_per_s: 0}
 	for _, name := range regexp.MustCompile(`uidringd_[a-z_]+`).FindAllString(string(alerts)+asked, -1) {
 		if !strings.Contains(scraped, "\n"+name+"{") && !strings.Contains(scraped, "\n"+name+" ") {
 			t.Errorf("the server has no metric %s", name)
+		}
+	}
+	for _, m := range serve.Metrics {
+		if !strings.Contains(scraped, fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n", m.Name, m.Help, m.Name, m.Type)) {
+			t.Errorf("no %+v in %s", m, scraped)
+		}
+		for _, label := range m.Labels {
+			if !regexp.MustCompile(`(?m)^` + m.Name + `(_sum)?\{.*` + label + `="`).MatchString(scraped) {
+				t.Errorf("%s has no label %s", m.Name, label)
+			}
 		}
 	}
 	type series struct {

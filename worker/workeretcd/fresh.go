@@ -40,7 +40,7 @@ const patience = time.Second
 func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (n int64, done bool, err error) {
 	granted, err := s.grant(ctx, w.Expiry)
 	if err != nil {
-		return 0, false, marked(err)
+		return 0, false, s.marked(err)
 	}
 	defer func() {
 		if !done {

@@ -56,7 +56,7 @@ type found struct {
 func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
 	response, err := txn.Commit()
 	if err != nil {
-		return found{}, false, marked(err)
+		return found{}, false, s.marked(err)
 	}
 	f = found{response.Header.Revision, map[string]int64{}, map[int64]leaserow.Row{}, map[int64]clientv3.LeaseID{}, map[int64]int64{}, nil, nil}
 	for _, part := range response.Responses {

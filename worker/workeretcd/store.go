@@ -77,7 +77,7 @@ func (s *Store) Check() error {
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	_, err := etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(ctx,
 		&etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}, grpc.WaitForReady(false))
-	return marked(err)
+	return s.marked(err)
 }
 
 // Swap implements leasestore.Store.
@@ -126,7 +126,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 				granted, err = s.grant(ctx, w.Expiry)
 			}
 			if err != nil {
-				return false, marked(err)
+				return false, s.marked(err)
 			}
 			if granted != clientv3.NoLease {
 				ops = append(ops, clientv3.OpPut(living, "", clientv3.WithLease(granted)))
@@ -186,7 +186,7 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	for {
 		response, err := s.client.Get(ctx, key)
 		if err != nil {
-			return "", marked(err)
+			return "", s.marked(err)
 		}
 		remembered, revision := "", int64(0)
 		for _, pair := range response.Kvs {
@@ -199,7 +199,7 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 			If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
 			Then(clientv3.OpPut(key, layout)).Commit()
 		if err != nil {
-			return "", marked(err)
+			return "", s.marked(err)
 		}
 		if written.Succeeded {
 			return layout, nil
@@ -207,8 +207,11 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	}
 }
 
-// marked marks errors that pass when etcd has a leader again.
-func marked(err error) error {
+// marked marks errors that pass when etcd has a leader again, and names a missing right.
+func (s *Store) marked(err error) error {
+	if errors.Is(rpctypes.Error(err), rpctypes.ErrPermissionDenied) {
+		return fmt.Errorf("%w; the user's role needs %s, as uidringd schema etcd prints", err, Role(s.prefix))
+	}
 	for _, passing := range []error{
 		rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrTimeout, rpctypes.ErrTooManyRequests,
 		rpctypes.ErrTimeoutDueToLeaderFail, rpctypes.ErrTimeoutDueToConnectionLost,

@@ -199,7 +199,10 @@ func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (rep
 			break
 		}
 	}
-	return reply, marked(err)
+	if err = marked(err); redis.HasErrorPrefix(err, "NOPERM") {
+		err = fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, ACL(s.prefix))
+	}
+	return reply, err
 }
 
 // marked marks transient errors, and makes a replica's error match ErrReplica.

@@ -32,8 +32,19 @@ type Config struct {
 }
 
 // Perms are the permissions that a user needs on the nodes and their parent to do what a [Store] does:
-// create, delete, read and write, cdrw in zkCli.sh.
+// create, delete, read and write.
 const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
+
+// ACL returns Perms as zkCli.sh writes them.
+func ACL() string {
+	letters := ""
+	for i, letter := range "rwcda" {
+		if Perms&(1<<i) != 0 {
+			letters += string(letter)
+		}
+	}
+	return letters
+}
 
 // NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
 // ZooKeeper. For another path, pass NewStore to lease.New. The caller closes conn after the last

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,15 @@ func newDocs() *cobra.Command {
 
 func writeMarkdown(cmd *cobra.Command, folder string) error {
 	for _, sub := range cmd.Commands() {
+		if sub.Name() == "reference" { // whose pages are Markdown
+			for _, name := range sub.ValidArgs {
+				var page bytes.Buffer
+				sub.SetOut(&page)
+				if err := errors.Join(sub.RunE(sub, []string{name}), os.WriteFile(filepath.Join(folder, name+".md"), page.Bytes(), 0o644)); err != nil {
+					return err
+				}
+			}
+		}
 		if sub.IsAvailableCommand() && sub.Name() != "completion" {
 			if err := writeMarkdown(sub, folder); err != nil {
 				return err

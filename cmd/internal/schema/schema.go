@@ -24,6 +24,12 @@ const (
 	registry = "registry"
 )
 
+// sqlKinds are the words for SQL databases, and otherKinds those for other stores.
+var (
+	sqlKinds   = []string{"mysql", "mariadb", "postgres", "sqlite"}
+	otherKinds = []string{"redis", "etcd", "zookeeper", "kubernetes"}
+)
+
 // kinds are words that stand for a DSN.
 var kinds = map[string]string{
 	"mysql": "mysql://localhost:3306/ids", "mariadb": "mysql://localhost:3306/ids", "postgres": "postgres://localhost:5432/ids", "sqlite": database.Default,
@@ -36,9 +42,9 @@ func New(stores database.Stores) *cobra.Command {
 		tables, counters []string
 		user             string
 	)
-	words := []string{"mysql", "mariadb", "postgres", "sqlite"}
+	words := sqlKinds
 	if len(stores) > 0 {
-		words = append(words, "redis", "etcd", "zookeeper", "kubernetes")
+		words = slices.Concat(sqlKinds, otherKinds)
 	}
 	cmd := &cobra.Command{
 		Use:   "schema [DATABASE]",
@@ -69,6 +75,8 @@ redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user'
 			if len(args) > 0 {
 				text, known := kinds[args[0]]
 				switch {
+				case known && !slices.Contains(words, args[0]):
+					return cli.Usagef("uidring links SQL drivers alone; run: uidringd schema %s (go install github.com/uidring/uidring/cmd/uidringd@latest)", args[0])
 				case !known:
 					return cli.Usagef("%q is no kind of database; want %s", args[0], strings.Join(words, ", "))
 				case flags.Changed("dsn"):

@@ -6,6 +6,7 @@ package deploy
 
 import (
 	"bufio"
+	"compress/gzip"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -108,6 +109,15 @@ func TestImage(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(out), "uidringd version v9.8.7 ") {
 		t.Errorf("%s, %v; want the version of the build", out, err)
 	}
+	var packed size
+	text, err := os.ReadFile(server(t))
+	need.Must(t, err)
+	layer := gzip.NewWriter(&packed)
+	_, err = layer.Write(text)
+	need.Must(t, errors.Join(err, layer.Close()))
+	if packed > 20<<20 {
+		t.Errorf("the server has %d bytes in a registry, want 20 MiB at most", packed)
+	}
 	const name = "Dockerfile"
 	_, image, scratch := strings.Cut(read(t, name), "\nFROM scratch\n")
 	if !scratch || strings.Contains(image, "\nRUN ") || strings.Contains(image, "\nFROM ") {
@@ -115,6 +125,9 @@ func TestImage(t *testing.T) {
 	}
 	find(t, name, `FROM --platform=\$BUILDPLATFORM docker\.io/\S+ AS build`) // podman knows no registry for a short name
 	copied := find(t, name, `COPY --from=build /out/uidringd (\S+)`)[0]
+	if check := find(t, name, `HEALTHCHECK .* CMD \["(\S+)", "health"\]`)[0]; check != copied {
+		t.Errorf("the health check runs %s, and the server is copied to %s", check, copied)
+	}
 	if entry := find(t, name, `ENTRYPOINT \["(\S+)"\]`)[0]; entry != copied {
 		t.Errorf("the entry point is %s, and the server is copied to %s", entry, copied)
 	}
@@ -122,6 +135,11 @@ func TestImage(t *testing.T) {
 		t.Error("the image runs as root")
 	}
 }
+
+// size counts bytes.
+type size int
+
+func (s *size) Write(b []byte) (int, error) { *s += size(len(b)); return len(b), nil }
 
 // The server serves where there is nothing but itself and its config, as nobody. There it
 // may write no file.
@@ -134,9 +152,7 @@ func TestFromScratch(t *testing.T) {
 	need.Must(t, os.CopyFS(root, os.DirFS(filepath.Dir(server(t)))))
 	config := "generators: [{name: ids, kind: cached, worker: \"static:1\"}]\nshutdown: {delay: 0s}\n"
 	need.Must(t, os.WriteFile(filepath.Join(root, "uidring.yaml"), []byte(config), 0o644))
-	command := exec.CommandContext(t.Context(), "/uidringd", "--listen", "127.0.0.1:0", "--config", "/uidring.yaml")
-	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
-	command.Dir, command.Env = "/", []string{}
+	command := inside(t, root, "--listen", "127.0.0.1:0", "--config", "/uidring.yaml")
 	var log strings.Builder
 	command.Stderr = &log
 	stdout, err := command.StdoutPipe()
@@ -147,9 +163,19 @@ func TestFromScratch(t *testing.T) {
 		t.Errorf("standard output is %q", line)
 	} else if answer, err := http.Get(found + "v1/ids?n=3"); err != nil || answer.StatusCode != http.StatusOK {
 		t.Errorf("%v, %v", answer, err)
+	} else if out, err := inside(t, root, "health", found).CombinedOutput(); err != nil || string(out) != "ready\n" {
+		t.Errorf("the health check: %s, %v", out, err)
 	}
 	_ = command.Process.Signal(syscall.SIGTERM)
 	if err := command.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &log)
 	}
+}
+
+// inside returns a command of the server in its image, without an environment.
+func inside(t *testing.T, root string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(t.Context(), "/uidringd", args...)
+	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	command.Dir, command.Env = "/", []string{}
+	return command
 }

@@ -53,11 +53,13 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 }
 
 // named makes a replica's reply to a write match ErrReplica, and the reply for a key that
-// is no hash segment.ErrUnusable.
+// is no hash segment.ErrUnusable. It names the rights that a user lacks.
 func (s *Store) named(tag string, err error) error {
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
 		return fmt.Errorf("%w: %w", ErrReplica, err)
+	case redis.HasErrorPrefix(err, "NOPERM"):
+		return fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, ACL(s.prefix))
 	case strings.Contains(err.Error(), "WRONGTYPE"):
 		return fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
 	}

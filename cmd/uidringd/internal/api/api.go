@@ -19,8 +19,10 @@ import (
 // MaxURI is how many bytes a request's URI has at most.
 const MaxURI = 2048
 
+// Description is the API in OpenAPI.
+//
 //go:embed openapi.yaml
-var description []byte
+var Description []byte
 
 // api answers requests with what its service draws.
 type api struct{ *service.Service }
@@ -143,6 +145,6 @@ var (
 // openapi tells nothing about the generators, so it is for everyone.
 func openapi(w http.ResponseWriter, _ *http.Request) error {
 	w.Header()["Content-Type"] = yamlText
-	_, _ = w.Write(description) // a client that is gone reads no error
+	_, _ = w.Write(Description) // a client that is gone reads no error
 	return nil
 }

@@ -8,34 +8,7 @@ import (
 )
 
 // Limits bound the work and the memory that clients can cause, whether they authenticate
-// or not.
-//
-// # Callers
-//
-// A caller is a token, a certificate, or the address of a client without both (in IPv6
-// its network of 64 bits). Headers of proxies are not believed. Each caller has its own
-// rate of requests (requests_per_s), and of ids of each generator under a worker number
-// (ids_per_s of the generator): half of the layout's ids per second, and half of
-// max_borrow's at once. So one caller neither dates the ids of all others far ahead nor
-// uses them up. Beyond that it gets 429.
-//
-// # Connections
-//
-// A connection is busy while it has a whole request of a caller who may send it. When as many are
-// open as connections allows, a new one ends one that is not busy: first one that had a second and
-// has sent no such request, then the one that is idle longest. If all are busy, a few more are
-// accepted: probes are answered there, and all else gets 503. An address has at most per_address
-// of them, and the same share of requests. An address with a few requests has room above the
-// limit of all, which two addresses can use up.
-//
-// # Memory
-//
-// The defaults keep a server below 512 MiB, whatever clients do. Answers are written in
-// pieces; those of gRPC are in memory as a whole, and have at most a million ids
-// together, half of them for one address. A connection of HTTP/2 may send 64 KiB that no handler
-// has read yet. Calls that their clients reset count until they end: when 4 times streams wait, Go
-// ends the connection. Probes are bounded too: 64 at once of an address, 1,024 of all, and a few more of
-// addresses with up to four.
+// or not. limits.md says how.
 type Limits struct {
 	service.Limits `yaml:",inline"`
 

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
@@ -122,4 +126,31 @@ func (c *conn) handshake() *tls.ConnectionState {
 	}
 	state := secure.ConnectionState()
 	return &state
+}
+
+// Usage is a command of a client.
+type Usage struct {
+	Name, Arguments string
+	Open            bool // needs no token
+}
+
+// Commands returns what clients may send, those that draw ids first.
+func Commands() []Usage {
+	var all []Usage
+	for _, draws := range []bool{true, false} {
+		for _, name := range slices.Sorted(maps.Keys(commands)) {
+			c := commands[name]
+			arguments := fmt.Sprintf("%d to %d", c.least, c.most)
+			switch {
+			case c.most < 0:
+				arguments = fmt.Sprintf("%d or more", c.least)
+			case c.most == c.least:
+				arguments = strconv.Itoa(c.least)
+			}
+			if c.draws == draws {
+				all = append(all, Usage{name, arguments, c.open})
+			}
+		}
+	}
+	return all
 }

@@ -31,5 +31,8 @@ func explain(err error) (string, *service.Error) {
 	}
 	e := &service.Error{Kind: service.Exhausted, Detail: "the command failed"}
 	errors.As(err, &e)
-	return cmp.Or(words[e.Kind], "ERR") + " " + e.Detail, e
+	return Word(e.Kind) + " " + e.Detail, e
 }
+
+// Word returns the first word of an error of a kind.
+func Word(kind service.Kind) string { return cmp.Or(words[kind], "ERR") }

@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// codes has a code for each kind of failure that a call can meet.
-var codes = map[service.Kind]connect.Code{
+// Codes has a code for each kind of failure that a call can meet.
+var Codes = map[service.Kind]connect.Code{
 	service.BadRequest:      connect.CodeInvalidArgument,
 	service.Unauthorized:    connect.CodeUnauthenticated,
 	service.Forbidden:       connect.CodePermissionDenied,
@@ -27,13 +27,13 @@ var codes = map[service.Kind]connect.Code{
 // [api.Observer], it learns of the failure.
 func translate(w http.ResponseWriter, err error) *connect.Error {
 	failure := (*service.Error)(nil)
-	if !errors.As(err, &failure) || codes[failure.Kind] == 0 {
+	if !errors.As(err, &failure) || Codes[failure.Kind] == 0 {
 		failure = &service.Error{Kind: service.Exhausted, Detail: "internal error"}
 	}
 	if o, ok := w.(api.Observer); ok {
 		o.Failed(failure)
 	}
-	e := connect.NewError(codes[failure.Kind], failure)
+	e := connect.NewError(Codes[failure.Kind], failure)
 	if failure.Retry > 0 {
 		if detail, err := connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(failure.Retry)}); err == nil {
 			e.AddDetail(detail)

@@ -38,6 +38,7 @@ func Add(root *cobra.Command) {
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
 	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
 	cli.CompleteFiles(root, "config")
+	root.AddCommand(newHealth())
 	root.Args = cobra.NoArgs
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(path, flags, cmd.ErrOrStderr())

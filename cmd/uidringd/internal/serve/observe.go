@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,32 @@ import (
 	"github.com/uidring/uidring/uid/uidprom"
 )
 
+// Metric describes a metric.
+type Metric struct {
+	Name, Type, Help string
+	Labels           []string
+}
+
+// Metrics are those of the server itself.
+var Metrics = []Metric{
+	{"uidringd_request_duration_seconds", "histogram", "Time from a request's header to the end of its answer.", []string{"route", "code"}},
+	{"uidringd_caller_requests_total", "counter", "Requests by the name of the caller's token; of all certificates under (certificate), of all others under (none).",
+		[]string{"caller", "code"}},
+	{"uidringd_requests_in_flight", "gauge", "Requests that have begun and not ended.", nil},
+	{"uidringd_generator_ready", "gauge", "1 while the generator can issue ids.", []string{"generator"}},
+	{"uidringd_connections", "gauge", "Open connections.", nil},
+	{"uidringd_connections_idle", "gauge", "Open connections without a request.", nil},
+	{"uidringd_connections_ended_total", "counter", "Connections that were closed since others came.", nil},
+	{"uidringd_connections_refused_total", "counter", "Connections of addresses that had limits.per_address, none idle.", nil},
+	{"uidringd_certificate_not_after_timestamp_seconds", "gauge", "When the certificate in use ends.", nil},
+}
+
+// opts names a metric for its collector.
+func opts(name string) prometheus.Opts {
+	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
+	return prometheus.Opts{Name: name, Help: Metrics[i].Help}
+}
+
 // metrics are what /metrics has beside the generators' own.
 type metrics struct {
 	registry *prometheus.Registry
@@ -32,18 +59,15 @@ type metrics struct {
 }
 
 func newMetrics(set *generators.Set) *metrics {
+	took := opts("uidringd_request_duration_seconds")
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "uidringd_request_duration_seconds",
-			Help:    "Time from a request's header to the end of its answer.",
+			Name: took.Name, Help: took.Help,
 			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "code"}),
-		callers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "uidringd_caller_requests_total",
-			Help: "Requests by the name of the caller's token; of all certificates under (certificate), of all others under (none).",
-		}, []string{"caller", "code"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "uidringd_requests_in_flight", Help: "Requests that have begun and not ended."}),
+		callers:  prometheus.NewCounterVec(prometheus.CounterOpts(opts("uidringd_caller_requests_total")), []string{"caller", "code"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts(opts("uidringd_requests_in_flight"))),
 	}
 	generators, _ := uidprom.NewFunc(set.Stats) // fails for nil alone
 	m.registry.MustRegister(m.took, m.callers, m.inFlight, generators,
@@ -54,25 +78,25 @@ func newMetrics(set *generators.Set) *metrics {
 // collectors returns the metrics of connections, of certificates, and of which generators are
 // ready.
 func (s *server) collectors() []prometheus.Collector {
-	gauge := func(name, help string, labels prometheus.Labels, read func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read)
+	gauge := func(name string, labels prometheus.Labels, read func() float64) prometheus.Collector {
+		o := opts(name)
+		o.ConstLabels = labels
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts(o), read)
 	}
-	counter := func(name, help string, read func() int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
+	counter := func(name string, read func() int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts(opts(name)), func() float64 { return float64(read()) })
 	}
 	all := []prometheus.Collector{
-		gauge("uidringd_connections", "Open connections.", nil, func() float64 { return float64(s.doors.Counts().Open) }),
-		gauge("uidringd_connections_idle", "Open connections without a request.", nil, func() float64 { return float64(s.doors.Counts().Idle) }),
-		counter("uidringd_connections_ended_total", "Connections that were closed since others came.", func() int64 { return s.doors.Counts().Ended }),
-		counter("uidringd_connections_refused_total", "Connections of addresses that had limits.per_address, none idle.",
-			func() int64 { return s.doors.Counts().Refused }),
+		gauge("uidringd_connections", nil, func() float64 { return float64(s.doors.Counts().Open) }),
+		gauge("uidringd_connections_idle", nil, func() float64 { return float64(s.doors.Counts().Idle) }),
+		counter("uidringd_connections_ended_total", func() int64 { return s.doors.Counts().Ended }),
+		counter("uidringd_connections_refused_total", func() int64 { return s.doors.Counts().Refused }),
 	}
 	if s.files != nil {
-		all = append(all, gauge("uidringd_certificate_not_after_timestamp_seconds", "When the certificate in use ends.", nil,
-			func() float64 { return float64(s.files.end().Unix()) }))
+		all = append(all, gauge("uidringd_certificate_not_after_timestamp_seconds", nil, func() float64 { return float64(s.files.end().Unix()) }))
 	}
 	for _, name := range s.set.Names() {
-		all = append(all, gauge("uidringd_generator_ready", "1 while the generator can issue ids.", prometheus.Labels{"generator": name}, func() float64 {
+		all = append(all, gauge("uidringd_generator_ready", prometheus.Labels{"generator": name}, func() float64 {
 			if s.look()[name] != nil {
 				return 0
 			}

@@ -15,6 +15,19 @@ import (
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
+// Operations are the routes beside those of ids.
+var Operations = []struct {
+	Pattern string
+	Token   bool // that is for operations
+	About   string
+}{
+	{"GET /healthz", false, "200 while the process serves"},
+	{"GET /readyz", false, "503 while the server stops, a `required` generator cannot issue ids, or none can; otherwise 200. `?generator=NAME` is about one"},
+	{"GET /metrics", true, "[Metrics](metrics.md) for Prometheus"},
+	{"GET /status/", true, "Every generator and counter, those in trouble first; `/status/stats.json` has the same in JSON"},
+	{"GET /{$}", true, "The generators, with commands that draw from each"},
+}
+
 func (s *server) handler() (http.Handler, error) {
 	c, ids := s.config, s.ids
 	status, err := uidstatus.New(nil, uidstatus.Config{More: s.set.Stats, Hosts: names(c), Home: "../"})
@@ -41,11 +54,15 @@ func (s *server) handler() (http.Handler, error) {
 		})
 	}
 	routes := rpc.New(ids, rpc.Health{Of: s.serving, Generators: s.set.Names()}, s.stopped)
-	routes["GET /healthz"] = http.HandlerFunc(s.healthz)
-	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
-	routes["GET /metrics"] = operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	routes["GET /status/"] = operators(status)
-	routes["GET /{$}"] = operators(http.HandlerFunc(s.page))
+	for i, h := range []http.Handler{
+		http.HandlerFunc(s.healthz), http.HandlerFunc(s.readyz),
+		promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}), status, http.HandlerFunc(s.page),
+	} {
+		if Operations[i].Token {
+			h = operators(h)
+		}
+		routes[Operations[i].Pattern] = h
+	}
 	return s.observed(s.bounded(api.New(ids, routes), c.Limits), s.seen), nil
 }
 

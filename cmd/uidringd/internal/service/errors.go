@@ -26,6 +26,9 @@ const (
 	Unavailable     Kind = "unavailable"       // no id now
 )
 
+// Kinds are those that every protocol has.
+var Kinds = []Kind{BadRequest, Unauthorized, Forbidden, Unknown, TooManyRequests, Exhausted, Unavailable}
+
 // Error is a failure of a request. Its text may be shown to the caller.
 type Error struct {
 	Kind   Kind
@@ -111,6 +114,16 @@ var reasons = []struct {
 	{segment.ErrUnavailable, "its store is unavailable"},
 }
 
+// Reasons returns what [Reason] can say.
+func Reasons() (all []string) {
+	for _, known := range reasons {
+		all = append(all, known.text)
+	}
+	return append(all, otherReason)
+}
+
+const otherReason = "it cannot issue ids; see the log"
+
 // Reason says why a generator cannot issue ids, without the text of a driver, which may
 // show addresses.
 func Reason(err error) string {
@@ -122,5 +135,5 @@ func Reason(err error) string {
 	if network := net.Error(nil); errors.As(err, &network) {
 		return "its store is unavailable"
 	}
-	return "it cannot issue ids; see the log"
+	return otherReason
 }

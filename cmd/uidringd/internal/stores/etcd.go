@@ -36,10 +36,11 @@ func etcd(text string) (*database.Store, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, err := client.Get(ctx, prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly()); err != nil {
+		store := workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix})
+		if err := store.Prepare(ctx, nil); err != nil {
 			return nil, nil, errors.Join(err, client.Close())
 		}
-		return workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix}), client.Close, nil
+		return store, client.Close, nil
 	}}, nil
 }
 

@@ -1,51 +1,10 @@
-// Package stores opens the stores of worker numbers and counters, by URL:
-//
-//	etcd://user:pass@host1:2379,host2:2379/uidring/workers
-//	redis://user:pass@host:6379/0                  one server, at the database 0
-//	redis://user:pass@host1:6379,host2:6379        nodes of a cluster
-//	redis://host1:26379,host2:26379?master_name=m  Sentinels
-//	rediss://…                                     the same, with TLS
-//	zk://user:pass@host1:2181,host2:2181/uidring/workers
-//	kube://namespace/uidring                       Lease objects of Kubernetes
-//
-// and every DSN of cmd/internal/database, for SQL databases. [At] names a store by a DSN. SQL
-// databases and Redis keep counters too. Errors name the store and who gave the DSN, and
-// never have a password.
-//
-// # Parts of a URL
-//
-// A host without a port has the store's usual port. Special characters of user,
-// password and options are percent-encoded.
-//
-// The path of etcd is the prefix of the keys; the path of zk is the parent node, chroot
-// included. The defaults are those of packages workeretcd and workerzk. The path of redis
-// is the number of the database; ?prefix= is the prefix of the keys.
-//
-// Options, all of them optional:
-//
-//	timeout=10s                  how long connecting may take
-//	tls=true                     etcd, zk: TLS with the system's authorities
-//	ca=FILE cert=FILE key=FILE   PEM files for TLS: authorities to trust, and a client's
-//	                             certificate with its key
-//	session=10s                  zk: how long a session outlives its connection
-//	cluster=true                 redis: the one host is a node of a cluster
-//
-//	kubeconfig=FILE context=C    kube: not those of kubectl
-//
-// kube names no server. The API server is that of the kubeconfig that kubectl would use, by
-// KUBECONFIG or in ~/.kube, else that of the pod. Without a namespace, kube:// takes that of
-// the kubeconfig's context, or of the pod. The path is the prefix of the objects' names.
-//
-// redis also takes the options of go-redis's ParseURL, ParseClusterURL and
-// ParseFailoverURL. With Sentinels, user and password are theirs; username= and
-// password= are the server's.
-//
-// With user and password, zk authenticates by digest, and nodes that it creates are
-// for that user alone.
+// Package stores opens the stores of worker numbers and counters, by URL. [Reference] describes
+// the URLs. [At] names a store by a DSN, which may name an SQL database too.
 package stores
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"net"
 	"sync"
@@ -53,6 +12,11 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/database"
 )
+
+// Reference describes the URLs, in Markdown.
+//
+//go:embed reference.md
+var Reference string
 
 // All reads the URLs of every store that is no SQL database.
 var All = make(database.Stores)

@@ -34,7 +34,7 @@ func zooKeeper(text string) (*database.Store, error) {
 		lines, parent := fmt.Sprintf("addauth digest %s:PASSWORD\n", user), ""
 		for name := range strings.SplitSeq(path[1:], "/") {
 			parent += "/" + name
-			lines += fmt.Sprintf("create %s \"\" auth::cdrw\n", parent) // workerzk.Perms
+			lines += fmt.Sprintf("create %s \"\" auth::%s\n", parent, workerzk.ACL())
 		}
 		return lines
 	}

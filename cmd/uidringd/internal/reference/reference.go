@@ -1,0 +1,157 @@
+// Package reference is the subcommand that prints the server's reference: keys of the config, URLs
+// of stores, metrics, routes and errors. The tables are those by which the server works.
+package reference
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
+	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
+	"github.com/uidring/uidring/internal/figures"
+)
+
+var pages = map[string]func() string{
+	"config": func() string {
+		return "# Keys of the config\n\n" + config.Reference() + "\n## A config with every key\n\n```yaml\n" + config.Sample + "```\n"
+	},
+	"errors":  failures,
+	"metrics": metrics,
+	"routes":  routes,
+	"stores":  func() string { return "# URLs of stores\n\n" + stores.Reference },
+}
+
+// New returns the subcommand.
+func New() *cobra.Command {
+	names := slices.Sorted(maps.Keys(pages))
+	return &cobra.Command{
+		Use:   "reference PAGE",
+		Short: "Print the reference of the config, stores, metrics, routes or errors",
+		Long: `reference prints a page in Markdown: ` + strings.Join(names, ", ") + `.
+
+config has every key with its default and its values, stores the URLs of stores, metrics
+what /metrics shows, routes what the server answers by each protocol, and errors the
+kinds of failures with their codes.`,
+		Example:   "  uidring reference config",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), pages[args[0]]())
+			return err
+		},
+	}
+}
+
+func metrics() string {
+	var text strings.Builder
+	table := func(title string) {
+		fmt.Fprintf(&text, "\n## %s\n\n| metric | type | labels | |\n|---|---|---|---|\n", title)
+	}
+	text.WriteString(`# Metrics
+
+What /metrics shows. A name ends in its unit, and in _total for a counter, which only grows until the process ends.
+Durations are in seconds, and instants in seconds since 1970. Beside these are the metrics of Go and of the process.
+`)
+	table("The server")
+	for _, m := range serve.Metrics {
+		fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(m.Labels, ", "), m.Help)
+	}
+	table("Each generator")
+	for _, f := range figures.All {
+		kind, labels := "gauge", "generator"
+		switch f.Kind {
+		case figures.Text:
+			continue
+		case figures.Counter:
+			kind = "counter"
+		case figures.Info:
+			labels += ", layout"
+		}
+		fmt.Fprintf(&text, "| `uidring_%s` | %s | %s | %s |\n", f.Name, kind, labels, strings.TrimSpace(f.Help+" "+f.Note))
+	}
+	return text.String()
+}
+
+// described is a part of the description in OpenAPI.
+type described struct {
+	Paths      map[string]map[string]any
+	Components struct{ Responses map[string]struct{ Description string } }
+}
+
+func openapi() (d described) {
+	if err := yaml.Load(api.Description, &d); err != nil {
+		panic(err) // it is linked
+	}
+	return d
+}
+
+func routes() string {
+	var text strings.Builder
+	text.WriteString("# Routes\n\n## HTTP\n\n`/openapi.yaml` has parameters and answers.\n\n| route | token | |\n|---|---|---|\n")
+	paths := openapi().Paths
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		for _, method := range []string{"get", "head", "post"} {
+			if of, found := paths[path][method].(map[string]any); found {
+				token := "of the generator"
+				if _, open := of["security"]; open || !strings.Contains(path, "{name}") {
+					token = "any"
+				}
+				fmt.Fprintf(&text, "| `%s %s` | %s | %v |\n", strings.ToUpper(method), path, token, of["summary"])
+			}
+		}
+	}
+	for _, o := range serve.Operations {
+		token := "none"
+		if o.Token {
+			token = "for operations"
+		}
+		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", strings.TrimSuffix(o.Pattern, "{$}"), token, o.About)
+	}
+	text.WriteString("\n## gRPC, gRPC-Web and Connect\n\n| method | request | answer |\n|---|---|---|\n")
+	for i := range uidringv1.File_uidring_v1_uidring_proto.Services().Len() {
+		of := uidringv1.File_uidring_v1_uidring_proto.Services().Get(i)
+		for j := range of.Methods().Len() {
+			m := of.Methods().Get(j)
+			fmt.Fprintf(&text, "| `/%s/%s` | `%s` | `%s` |\n", of.FullName(), m.Name(), m.Input().Name(), m.Output().Name())
+		}
+	}
+	text.WriteString("\nThe standard services of health and reflection need no token.\n\n## Redis\n\n| command | arguments | token |\n|---|---|---|\n")
+	for _, c := range resp.Commands() {
+		token := "needed"
+		if c.Open {
+			token = "not needed"
+		}
+		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", c.Name, c.Arguments, token)
+	}
+	return text.String()
+}
+
+func failures() string {
+	var text strings.Builder
+	text.WriteString("# Errors and exit codes\n\n| failure | HTTP | gRPC, Connect | Redis | |\n|---|---|---|---|---|\n")
+	responses := openapi().Components.Responses
+	for _, kind := range service.Kinds {
+		status := api.Status(&service.Error{Kind: kind})
+		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, status, http.StatusText(status), rpc.Codes[kind], resp.Word(kind),
+			responses[fmt.Sprint(status)].Description)
+	}
+	text.WriteString("\nWhy a generator cannot issue ids, in answers, in /readyz and in the health service:\n\n")
+	for _, reason := range service.Reasons() {
+		fmt.Fprintf(&text, "- %s\n", reason)
+	}
+	return text.String() + "\n```text" + strings.TrimSuffix(cli.ExitCodes, "\n") + "\n```\n"
+}
