@@ -3,6 +3,7 @@ package redisstore
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -37,10 +38,19 @@ func ACL(keys []string, commands ...string) string {
 	for _, key := range keys {
 		rules = append(rules, "~"+pattern.Replace(key))
 	}
-	for _, command := range append(commands, "ping", "info", "time", "config|get", "cluster|slots") {
+	for _, command := range append(commands, "ping", "info", "time", "config|get", "cluster|slots", "command") {
 		rules = append(rules, "+"+command)
 	}
 	return strings.Join(rules, " ")
+}
+
+// Denied adds the rules to an error about a right that the user lacks. Redis has no code for a
+// refusal inside a script.
+func Denied(err error, rules string) error {
+	if err == nil || !strings.HasPrefix(err.Error(), "NOPERM ") && !strings.Contains(err.Error(), "The user executing the script can't ") {
+		return err
+	}
+	return fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, rules)
 }
 
 // pattern escapes what has a meaning in the pattern of a key.

@@ -122,7 +122,8 @@ func TestSuite(t *testing.T) {
 	}.Run(t)
 }
 
-// A user with the documented permission and no other can do all that a service does.
+// A user with the documented permission and no other can do all that a service does. An error about a
+// missing permission names it.
 func TestPermission(t *testing.T) {
 	members, ctx := servertest.StartEtcd(t, 1), t.Context()
 	admin := connect(t, members)
@@ -133,7 +134,7 @@ func TestPermission(t *testing.T) {
 	if !strings.Contains(string(doc), "grant-permission ids "+workeretcd.Role("")+"\n") {
 		t.Error("doc.go shows another permission")
 	}
-	for _, user := range []string{"root", "ids"} {
+	for _, user := range []string{"root", "ids", "nobody"} {
 		_, err1 := admin.UserAdd(ctx, user, "secret")
 		_, err2 := admin.RoleAdd(ctx, user)
 		_, err3 := admin.UserGrantRole(ctx, user, user)
@@ -144,6 +145,14 @@ func TestPermission(t *testing.T) {
 	must(t, errors.Join(err1, err2))
 	client := connect(t, members, func(c *clientv3.Config) { c.Username, c.Password = "ids", "secret" })
 	lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return workeretcd.NewLeaser(client, config) })
+
+	store := workeretcd.NewStore(connect(t, members, func(c *clientv3.Config) { c.Username, c.Password = "nobody", "secret" }), workeretcd.Config{})
+	_, _, read := store.Read(ctx, 0, time.Minute)
+	for _, err := range []error{store.Prepare(ctx, slog.Default()), read} {
+		if err == nil || !strings.Contains(err.Error(), "the user's role needs "+workeretcd.Role("")) {
+			t.Errorf("%v; want the permission", err)
+		}
+	}
 }
 
 // While there is no leader, holders keep what they have; then they go on.

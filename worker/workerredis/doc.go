@@ -43,7 +43,7 @@
 // prefix:
 //
 //	ACL SETUSER ids on >secret ~{uidring}:workers:numbers ~{uidring}:workers:given ~{uidring}:workers:layout
-//	  +eval +evalsha +get +set +hget +hgetall +hmget +hexists +hset +ping +info +time +config|get +cluster|slots
+//	  +eval +evalsha +get +set +hget +hgetall +hmget +hexists +hset +ping +info +time +config|get +cluster|slots +command
 //
 // Without CONFIG GET a start cannot check the settings, and warns. Only a client of a cluster
 // sends CLUSTER SLOTS, and only uidringd PING. Anyone who may write there can make ids repeat.

@@ -199,10 +199,7 @@ func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (rep
 			break
 		}
 	}
-	if err = marked(err); redis.HasErrorPrefix(err, "NOPERM") {
-		err = fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, ACL(s.prefix))
-	}
-	return reply, err
+	return reply, redisstore.Denied(marked(err), ACL(s.prefix))
 }
 
 // marked marks transient errors, and makes a replica's error match ErrReplica.

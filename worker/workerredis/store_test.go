@@ -298,7 +298,8 @@ func TestWarning(t *testing.T) {
 	}
 }
 
-// A user with the rights of ACL and no others can do all that a service does.
+// A user with the rights of ACL and no others can do all that a service does. An error about a missing
+// right names them.
 func TestPermissions(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	must(t, err)
@@ -316,6 +317,10 @@ func TestPermissions(t *testing.T) {
 			client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{s.Address()}, IsClusterMode: name == "cluster", Username: "ids", Password: "secret"})
 			defer client.Close()
 			lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return workerredis.NewLeaser(client, config) })
+			s.Command(t, "ACL SETUSER ids -hset")
+			if _, err := workerredis.NewLeaser(client, lease.Config{}).Lease(t.Context(), request); err == nil || !strings.Contains(err.Error(), "the user needs "+workerredis.ACL("")) {
+				t.Errorf("%v; want the rights", err)
+			}
 		})
 	}
 }

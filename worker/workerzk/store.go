@@ -38,9 +38,12 @@ const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
 // ACL returns Perms as zkCli.sh writes them.
 func ACL() string {
 	letters := ""
-	for i, letter := range "rwcda" {
-		if Perms&(1<<i) != 0 {
-			letters += string(letter)
+	for _, perm := range []struct {
+		bit    int
+		letter string
+	}{{zk.PermCreate, "c"}, {zk.PermDelete, "d"}, {zk.PermRead, "r"}, {zk.PermWrite, "w"}, {zk.PermAdmin, "a"}} {
+		if Perms&perm.bit != 0 {
+			letters += perm.letter
 		}
 	}
 	return letters

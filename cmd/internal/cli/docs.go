@@ -53,7 +53,7 @@ func writeMarkdown(cmd *cobra.Command, folder string) error {
 			for _, name := range sub.ValidArgs {
 				var page bytes.Buffer
 				sub.SetOut(&page)
-				if err := errors.Join(sub.RunE(sub, []string{name}), os.WriteFile(filepath.Join(folder, name+".md"), page.Bytes(), 0o644)); err != nil {
+				if err := errors.Join(sub.RunE(sub, []string{name}), os.WriteFile(filepath.Join(folder, cmd.Name()+"_"+name+".md"), page.Bytes(), 0o644)); err != nil {
 					return err
 				}
 			}

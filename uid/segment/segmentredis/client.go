@@ -58,12 +58,10 @@ func (s *Store) named(tag string, err error) error {
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
 		return fmt.Errorf("%w: %w", ErrReplica, err)
-	case redis.HasErrorPrefix(err, "NOPERM"):
-		return fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, ACL(s.prefix))
 	case strings.Contains(err.Error(), "WRONGTYPE"):
 		return fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
 	}
-	return err
+	return redisstore.Denied(err, ACL(s.prefix))
 }
 
 // ACL returns the rules of a Redis user who may do what a [Store] does under a prefix, for

@@ -62,7 +62,8 @@ func TestDemoted(t *testing.T) {
 	want(t, store, 1, 101)
 }
 
-// A user with the rights of ACL and no others can do all that a service and an operator do.
+// A user with the rights of ACL and no others can do all that a service and an operator do. An error about a
+// missing right names them.
 func TestPermissions(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	must(t, err)
@@ -90,6 +91,10 @@ func TestPermissions(t *testing.T) {
 	}
 	if out.Count("level=WARN") > 0 {
 		t.Error(&out)
+	}
+	s.Command(t, "ACL SETUSER ids -hset")
+	if _, err := store.Raise(t.Context(), "orders", 900); err == nil || !strings.Contains(err.Error(), "the user needs "+segmentredis.ACL("")) {
+		t.Errorf("%v; want the rights", err)
 	}
 }
 

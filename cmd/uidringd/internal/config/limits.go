@@ -8,7 +8,7 @@ import (
 )
 
 // Limits bound the work and the memory that clients can cause, whether they authenticate
-// or not. limits.md says how.
+// or not. limits.txt says how.
 type Limits struct {
 	service.Limits `yaml:",inline"`
 

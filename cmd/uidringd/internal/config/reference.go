@@ -15,7 +15,7 @@ import (
 //go:embed testdata/uidringd.yaml
 var Sample string
 
-//go:embed limits.md
+//go:embed limits.txt
 var limits string
 
 // sampleLine is a key of the sample, with its depth and its comment.
@@ -32,6 +32,7 @@ func Reference() string {
 		}
 		says[key] = cmp.Or(says[key], line[3])
 	}
+	delete(says, "generators.kind")
 	var text strings.Builder
 	row := func(cells ...string) {
 		text.WriteString(strings.ReplaceAll("| "+strings.Join(cells, " | ")+" |\n", "|  |", "| |"))
@@ -114,12 +115,18 @@ var wrong = map[string][]string{
 	takes["time.Duration"]: {"1ns", "-99999h", "99999h"},
 }
 
+// either makes what an error about a layout says a wish.
+var either = strings.NewReplacer("is neither ", "want ", ", nor one of ", ", or one of ")
+
 // wanted returns what a fault of a key wants, in a section or a kind of generator, or what the key takes.
 func wanted(section, name string) string {
 	kind, generator := strings.CutPrefix(section, "generators[")
 	kind = strings.TrimSuffix(kind, "]")
 	field := strings.TrimPrefix(section+"."+name, ".")
 	takes := cmp.Or(wants[field], wants[section+"[]."+name])
+	if generator && name == "store" {
+		return "a name of `stores`"
+	}
 	for _, value := range wrong[takes] {
 		var text string
 		at := field
@@ -141,7 +148,7 @@ func wanted(section, name string) string {
 		var faults Faults
 		_ = errors.As(err, &faults)
 		for _, fault := range faults {
-			if _, want, found := strings.Cut(fault.Text, "want "); found && fault.Field == at {
+			if _, want, found := strings.Cut(either.Replace(fault.Text), "want "); found && fault.Field == at {
 				return strings.ReplaceAll(want, "|", `\|`)
 			}
 		}

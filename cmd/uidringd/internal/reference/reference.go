@@ -89,7 +89,9 @@ Durations are in seconds, and instants in seconds since 1970. Beside these are t
 // described is a part of the description in OpenAPI.
 type described struct {
 	Paths      map[string]map[string]any
-	Components struct{ Responses map[string]struct{ Description string } }
+	Components struct {
+		Responses map[string]struct{ Description string }
+	}
 }
 
 func openapi() (d described) {
@@ -153,5 +155,5 @@ func failures() string {
 	for _, reason := range service.Reasons() {
 		fmt.Fprintf(&text, "- %s\n", reason)
 	}
-	return text.String() + "\n```text" + strings.TrimSuffix(cli.ExitCodes, "\n") + "\n```\n"
+	return text.String() + "\n```text\n" + strings.TrimSpace(cli.ExitCodes) + "\n```\n"
 }

@@ -23,7 +23,7 @@ var Operations = []struct {
 }{
 	{"GET /healthz", false, "200 while the process serves"},
 	{"GET /readyz", false, "503 while the server stops, a `required` generator cannot issue ids, or none can; otherwise 200. `?generator=NAME` is about one"},
-	{"GET /metrics", true, "[Metrics](metrics.md) for Prometheus"},
+	{"GET /metrics", true, "[Metrics](uidringd_metrics.md) for Prometheus"},
 	{"GET /status/", true, "Every generator and counter, those in trouble first; `/status/stats.json` has the same in JSON"},
 	{"GET /{$}", true, "The generators, with commands that draw from each"},
 }

@@ -15,7 +15,7 @@ import (
 
 // Reference describes the URLs, in Markdown.
 //
-//go:embed reference.md
+//go:embed reference.txt
 var Reference string
 
 // All reads the URLs of every store that is no SQL database.
