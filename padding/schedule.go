@@ -60,7 +60,7 @@ func ParseSchedule(text string) (Schedule, error) {
 		return err
 	})
 	if err != nil {
-		return Schedule{}, fmt.Errorf("%w: %q: %w", ErrSchedule, text, err)
+		return Schedule{}, fmt.Errorf("%w: %q: %w, want five fields of cron, a word such as @hourly, or an interval such as @every 1m", ErrSchedule, text, err)
 	}
 	if schedule.Next(time.Now()).IsZero() {
 		return Schedule{}, fmt.Errorf("%w: %q is never due", ErrSchedule, text)

@@ -23,7 +23,7 @@ func TestParseSchedule(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"every minute":                 `"every minute"`,
+		"every minute":                 "or an interval such as @every 1m",
 		"* * * *":                      `"* * * *"`,
 		"* * * * * *":                  `"* * * * * *"`,
 		"@every":                       `"@every"`,

@@ -5,12 +5,14 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -72,6 +74,28 @@ func TestOtherLayout(t *testing.T) {
 			if got.Code != 1 || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "worker.") || len(got.Stderr) > 500 {
 				t.Errorf("%s: %+v, want %q", worker, got, want)
 			}
+		}
+	}
+}
+
+// A trial is undone as docs/layouts.md says: then a store takes another layout.
+func TestUndo(t *testing.T) {
+	page, err := os.ReadFile("../../docs/layouts.md")
+	need.Must(t, err)
+	undo := regexp.MustCompile("`(DELETE FROM [^`]+)`").FindAllStringSubmatch(string(page), -1)
+	if len(undo) != 2 {
+		t.Fatalf("the page has %q, want two statements", undo)
+	}
+	clitest.Elsewhere(t)
+	for i, layout := range []string{"default", "fleet"} {
+		for _, worker := range []string{"registry", "lease"} {
+			if got := uidring.Invoke(t, "", "gen", "--layout", layout, "--worker", worker); got.Code != 0 {
+				t.Errorf("%s from %s: %+v", layout, worker, got)
+			}
+		}
+		if i == 0 {
+			execute(t, database.Default, undo[0][1])
+			execute(t, database.Default, undo[1][1])
 		}
 	}
 }

@@ -80,19 +80,19 @@ func (c *Config) prepare() *invalid.List {
 	c.LoadAt = cmp.Or(c.LoadAt, DefaultLoadAt)
 	c.LoadTimeout = cmp.Or(c.LoadTimeout, DefaultLoadTimeout)
 	c.Limit = cmp.Or(c.Limit, math.MaxInt64-1)
-	c.MinStep = cmp.Or(c.MinStep, c.Step)
-	c.MaxStep = cmp.Or(c.MaxStep, max(DefaultMaxStep, c.Step))
+	c.MaxStep = cmp.Or(c.MaxStep, min(max(DefaultMaxStep, c.Step), MaxStep))
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	if c.Step < 0 || c.Step > MaxStep {
-		faults.Add("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(MaxStep)))
-	}
 	invalid.Range(faults, "MaxStep", c.MaxStep, 1, MaxStep)
 	if c.MinStep < 0 || c.MinStep > max(c.MaxStep, 1) {
 		faults.Add("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep, %d, or 0 for Step", c.MaxStep))
 	}
-	if c.Step > 0 && (c.Step < c.MinStep || c.Step > c.MaxStep) {
-		faults.Add("Step", c.Step, fmt.Sprintf("MinStep to MaxStep, %d to %d", c.MinStep, c.MaxStep))
+	switch {
+	case c.Step < 0 || c.Step > MaxStep:
+		faults.Add("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(MaxStep)))
+	case c.Step > 0 && (c.Step < c.MinStep || c.Step > c.MaxStep):
+		faults.Add("Step", c.Step, fmt.Sprintf("MinStep to MaxStep, %d to %d", max(c.MinStep, 1), c.MaxStep))
 	}
+	c.MinStep = cmp.Or(c.MinStep, c.Step)
 	invalid.Positive(faults, "Ahead", c.Ahead)
 	invalid.Range(faults, "LoadAt", c.LoadAt, 1, 99)
 	invalid.Positive(faults, "LoadTimeout", c.LoadTimeout)

@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// All faults of a config are named at once.
+// All faults of a config are named at once, and what follows from another is not.
 func TestConfigFaults(t *testing.T) {
 	for _, c := range []struct {
 		config segment.Config
@@ -40,6 +40,9 @@ func TestConfigFaults(t *testing.T) {
 		if !errors.Is(err, segment.ErrConfig) {
 			t.Errorf("New(%+v) = %v, want ErrConfig", c.config, err)
 			continue
+		}
+		if n := strings.Count(err.Error(), ", want "); n != len(c.want) {
+			t.Errorf("New(%+v) = %v, want %d faults", c.config, err, len(c.want))
 		}
 		for _, want := range c.want {
 			if !strings.Contains(err.Error(), want) {
