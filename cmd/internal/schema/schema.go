@@ -76,7 +76,7 @@ redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user'
 				text, known := kinds[args[0]]
 				switch {
 				case known && !slices.Contains(words, args[0]):
-					return cli.Usagef("uidring links SQL drivers alone; run: uidringd schema %s (go install github.com/uidring/uidring/cmd/uidringd@latest)", args[0])
+					return cli.Usagef("%[1]s is no SQL database; its rights are printed by uidringd schema %[1]s (go install github.com/uidring/uidring/cmd/uidringd@latest)", args[0])
 				case !known:
 					return cli.Usagef("%q is no kind of database; want %s", args[0], strings.Join(words, ", "))
 				case flags.Changed("dsn"):
