@@ -35,7 +35,7 @@ func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 		err = sqldb.Transaction(ctx, s.db, f)
 	}
 	if s.dialect().Denied(err) {
-		err = fmt.Errorf("%w; the user of a service needs GRANT %s, as uidring schema prints", err, strings.Join(s.Grants(), ", "))
+		err = fmt.Errorf("%w; the user of a service needs GRANT %s, as uidring schema prints, and one who creates counters INSERT too", err, strings.Join(s.Grants(), ", "))
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/redisstore"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerredis"
@@ -83,10 +84,13 @@ func (s *servers) connect(ctx context.Context) (redis.UniversalClient, error) {
 	}
 	client := s.client()
 	if err := client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(err, client.Close())
+		return nil, errors.Join(redisstore.Denied(err, s.rules()), client.Close())
 	}
 	return client, nil
 }
+
+// rules are what a user needs for worker numbers and counters.
+func (s *servers) rules() string { return workerredis.ACL(s.prefix) + " " + segmentredis.ACL(s.prefix) }
 
 func redisServers(text string) (*database.Store, error) {
 	s, err := readRedis(text)
@@ -105,7 +109,7 @@ func redisServers(text string) (*database.Store, error) {
 		return workerredis.NewStore(client, keys), client.Close, nil
 	}
 	rights := func(user string) string {
-		return fmt.Sprintf("ACL SETUSER %s on %s %s\n", user, workerredis.ACL(s.prefix), segmentredis.ACL(s.prefix))
+		return fmt.Sprintf("ACL SETUSER %s on %s\n", user, s.rules())
 	}
 	counters := func(ctx context.Context, logger *slog.Logger) (database.CounterStore, func() error, error) {
 		client, err := s.connect(ctx)

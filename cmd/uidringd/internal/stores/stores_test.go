@@ -113,8 +113,10 @@ func TestEtcdPassword(t *testing.T) {
 	need.Must(t, errors.Join(err1, err2, err3, err4, err5, err6, err7))
 	host := strings.TrimPrefix(members[0].Endpoint, "http://")
 	give(t, "etcd://ids:s%40cret@"+host)
-	for _, wrong := range []string{"etcd://ids:wrong@" + host, "etcd://" + host, "etcd://ids:s%40cret@" + host + "/elsewhere"} {
-		refused(t, wrong)
+	refused(t, "etcd://ids:wrong@"+host)
+	refused(t, "etcd://"+host)
+	if err := refused(t, "etcd://ids:s%40cret@"+host+"/elsewhere"); !strings.Contains(err.Error(), "the user's role needs "+workeretcd.Role("/elsewhere")) {
+		t.Errorf("%v, want the right", err)
 	}
 }
 
@@ -162,7 +164,7 @@ func TestZooKeeper(t *testing.T) {
 	give(t, "zk://ids:secret@"+host+"/private")
 	other := at(t, "zk://ids:wrong@"+host+"/private")
 	defer closes(t, other)
-	if _, err := other.Leases(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "not authenticated") {
+	if _, err := other.Leases(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "not authenticated; the user needs cdrw") {
 		t.Errorf("%v, want that it may not read", err)
 	}
 
@@ -204,4 +206,8 @@ func TestRights(t *testing.T) {
 	server.Command(t, strings.TrimSpace(store.Rights("ids")))
 	server.Command(t, "ACL SETUSER ids >secret")
 	give(t, "redis://ids:secret@"+server.Address())
+	server.Command(t, "ACL SETUSER nobody on >secret")
+	if err := refused(t, "redis://nobody:secret@"+server.Address()); !strings.Contains(err.Error(), "the user needs "+workerredis.ACL("")) {
+		t.Errorf("%v, want the rights", err)
+	}
 }
