@@ -33,8 +33,10 @@ var rows = []row{
 	{"mutex", "Next/impl=mutex", ""},
 	{"xid.New", "Next/impl=xid.New", ""},
 	{"ulid.Make", "Next/impl=ulid.Make", ""},
-	{"uuid.NewRandom", "Next/impl=uuid.NewRandom", ""},
-	{"uuid.NewV7", "Next/impl=uuid.NewV7", ""},
+	{"ksuid.New", "Next/impl=ksuid.New", ""},
+	{"google/uuid.NewRandom", "Next/impl=uuid.NewRandom", ""},
+	{"google/uuid.NewV7", "Next/impl=uuid.NewV7", ""},
+	{"gofrs/uuid.NewV7", "Next/impl=gofrs.NewV7", ""},
 	{"snowflake", "Next/impl=snowflake", ""},
 	{"sonyflake", "Next/impl=sonyflake", ""},
 }

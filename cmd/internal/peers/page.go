@@ -16,7 +16,7 @@ import (
 )
 
 // shown are the rows that the chart has.
-var shown = []string{"add", "Cached.Next", "Cached.NextN(256)", "Default.Next", "xid.New", "uuid.NewV7", "snowflake"}
+var shown = []string{"add", "Cached.Next", "Cached.NextN(256)", "Default.Next", "xid.New", "google/uuid.NewV7", "snowflake"}
 
 // place writes the tables of a part between their marks in docs/benchmarks.md, and the chart.
 func (r *results) place(p part, cores int) error {

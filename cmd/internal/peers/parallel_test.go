@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/bwmarrin/snowflake"
+	gofrs "github.com/gofrs/uuid/v5"
 	"github.com/google/uuid"
 	"github.com/oklog/ulid/v2"
 	"github.com/rs/xid"
+	"github.com/segmentio/ksuid"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/uid"
 )
 
-// The loops of as many goroutines as -cpu says, on one generator. pb.Next counts down a
-// number of the goroutine's own.
+// The loops of as many goroutines as -cpu says, on one generator. pb.Next counts down a number of
+// the goroutine's own.
 
 func BenchmarkNextParallel(b *testing.B) {
 	b.Run("impl=add", bench.AddParallel)
@@ -26,10 +28,7 @@ func BenchmarkNextParallel(b *testing.B) {
 		counter := new(contention.Int64)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := calledAdd(counter); err != nil {
-					b.Error(err)
-					return
-				}
+				must(calledAdd(counter))
 			}
 		})
 	})
@@ -54,10 +53,7 @@ func BenchmarkNextParallel(b *testing.B) {
 		gen := slots(b)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := gen.Next(); err != nil {
-					b.Error(err)
-					return
-				}
+				must(gen.Next())
 			}
 		})
 	})
@@ -65,10 +61,7 @@ func BenchmarkNextParallel(b *testing.B) {
 		gen := counter(b)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := gen.Next(); err != nil {
-					b.Error(err)
-					return
-				}
+				must(gen.Next())
 			}
 		})
 	})
@@ -76,30 +69,35 @@ func BenchmarkNextParallel(b *testing.B) {
 		gen := client(b)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := gen.Next(); err != nil {
-					b.Error(err)
-					return
-				}
+				must(gen.Next())
 			}
 		})
 	})
 	b.Run("impl=uuid.NewV7", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := uuid.NewV7(); err != nil {
-					b.Error(err)
-					return
-				}
+				must(uuid.NewV7())
 			}
 		})
 	})
 	b.Run("impl=uuid.NewRandom", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := uuid.NewRandom(); err != nil {
-					b.Error(err)
-					return
-				}
+				must(uuid.NewRandom())
+			}
+		})
+	})
+	b.Run("impl=gofrs.NewV7", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				must(gofrs.NewV7())
+			}
+		})
+	})
+	b.Run("impl=ksuid.New", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				ksuid.New()
 			}
 		})
 	})
@@ -129,10 +127,7 @@ func BenchmarkNextParallel(b *testing.B) {
 		flake := newSonyflake()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := flake.NextID(); err != nil {
-					b.Error(err)
-					return
-				}
+				must(flake.NextID())
 			}
 		})
 	})
@@ -154,10 +149,7 @@ func BenchmarkWaitParallel(b *testing.B) {
 		gen, ctx := cached(b), context.Background()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := gen.Wait(ctx); err != nil {
-					b.Error(err)
-					return
-				}
+				must(gen.Wait(ctx))
 			}
 		})
 	})
@@ -182,11 +174,9 @@ func BenchmarkAllParallel(b *testing.B) {
 	b.Run("impl=Cached", func(b *testing.B) {
 		gen := cached(b)
 		b.RunParallel(func(pb *testing.PB) {
-			for _, err := range gen.All(context.Background()) {
-				if err != nil {
-					b.Error(err)
-				}
-				if err != nil || !pb.Next() {
+			for id, err := range gen.All(context.Background()) {
+				must(id, err)
+				if !pb.Next() {
 					return
 				}
 			}
