@@ -10,7 +10,6 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -81,18 +80,13 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Cache-Control"] = noStore
 		// Mux would redirect a path that is not clean, and has no problem for CONNECT and *.
-		if at := r.URL.EscapedPath(); !clean(at) || at[0] != '/' {
+		if at := r.URL.EscapedPath(); !strings.HasPrefix(at, "/") || strings.Contains(at, "//") || strings.Contains(at, "/.") {
 			r.Pattern = "/"
 			handler(nil).ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
-}
-
-func clean(at string) bool {
-	short := path.Clean(at)
-	return at == short || at == short+"/" && short != "/"
 }
 
 // handler answers with a problem if its function returns an error, which it does
