@@ -146,7 +146,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestFigures: the figures of the chart stand in docs/benchmarks.md.
+// TestFigures: the figures of the chart, and the promise that README repeats, stand in docs/benchmarks.md.
 func TestFigures(t *testing.T) {
 	page, name, bars := read(t, "docs/benchmarks.md"), "", 0
 	for _, found := range regexp.MustCompile(`<text x="(\d+)" y="\d+" >([^<]*)</text>`).FindAllStringSubmatch(read(t, "docs/speed.svg"), -1) {
@@ -161,5 +161,10 @@ func TestFigures(t *testing.T) {
 	}
 	if bars == 0 {
 		t.Error("the chart has no figures")
+	}
+	_, most, _ := strings.Cut(page, "| `Cached.Next` ÷ `add` | ≤ ")
+	most, _, _ = strings.Cut(most, ":")
+	if !strings.Contains(read(t, "README.md"), "if it costs more than "+most+" times an atomic add") {
+		t.Errorf("README does not promise %s times an atomic add", most)
 	}
 }
