@@ -1,0 +1,53 @@
+package serve
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/internal/test/need"
+)
+
+// health asks by TCP, TLS and sockets, and fails unless the answer is 200.
+func TestHealth(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.String() != "/readyz" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte(r.URL.String()))
+	})
+	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	defer plain.Close()
+	defer secure.Close()
+	path := filepath.Join(t.TempDir(), "http.sock")
+	socket, err := net.Listen("unix", path)
+	need.Must(t, err)
+	local := &http.Server{Handler: handler}
+	go func() { _ = local.Serve(socket) }()
+	defer local.Close()
+	for _, tt := range []struct{ at, says, err string }{
+		{plain.URL, "/readyz", ""}, {plain.URL + "/", "/readyz", ""}, {secure.URL, "/readyz", ""}, {"unix:" + path, "/readyz", ""},
+		{plain.URL + "/readyz?generator=ids", "/readyz?generator=ids", "503"}, {plain.URL + "/healthz", "/healthz", "503"},
+		{"unix:" + path + "x", "", "no such file"}, {"http://" + closedAddress(t), "", "refused"},
+		{"nonsense", "", "no address"}, {"ftp://host", "", "no address"}, {"http://", "", "no address"}, {"http://%", "", "no address"},
+	} {
+		var out strings.Builder
+		err := health(t.Context(), tt.at, &out)
+		usage := (*cli.UsageError)(nil)
+		if out.String() != tt.says || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || errors.As(err, &usage) != (tt.err == "no address") {
+			t.Errorf("%s: %q, %v; want %q, %q", tt.at, &out, err, tt.says, tt.err)
+		}
+	}
+}
+
+func closedAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	need.Must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
