@@ -49,7 +49,7 @@ func (c *counting) source(ctx context.Context) (ringbuffer.Run, error) {
 
 func (c *counting) fail(err error) { c.fails.Store(&err) }
 
-// dealer is a generator of the ids of a source, as segment.Generator is.
+// dealer is a generator of the ids of a source, as segment.Counter is.
 type dealer struct {
 	deal.Claims[uid.ID, uid.Run]
 	engine *deal.Dealer

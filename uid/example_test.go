@@ -37,6 +37,41 @@ func ExampleNewCached() {
 	// Output: true
 }
 
+// shop is a service that draws ids. It declares the one method that it calls.
+type shop struct {
+	ids interface{ Next() (uid.ID, error) }
+}
+
+func (s shop) order(buyer string) (string, error) {
+	id, err := s.ids.Next()
+	if err != nil {
+		return "", fmt.Errorf("order of %s: %w", buyer, err)
+	}
+	return fmt.Sprintf("%s of %s", id, buyer), nil
+}
+
+// always is an id for a test.
+type always uid.ID
+
+func (id always) Next() (uid.ID, error) { return uid.ID(id), nil }
+
+// A service declares the method that it calls: any generator fits, and so does a type of one
+// method in a test.
+func ExampleGenerator() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+
+	_, err = shop{gen}.order("Ada")
+	fmt.Println(err)
+	fmt.Println(shop{always(1000)}.order("Grace"))
+	// Output:
+	// <nil>
+	// 1000 of Grace <nil>
+}
+
 func ExampleCached_NextN() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {

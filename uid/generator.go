@@ -5,12 +5,19 @@ import (
 	"iter"
 )
 
-// Generator makes ids. [Cached], [Default], [Slots], segment.Generator,
+// Generator makes ids. [Cached], [Default], [Slots], segment.Counter,
 // segment.Striped and uidclient.Client implement it. A Generator is safe for concurrent use, never
 // issues 0, and never issues an id twice.
 //
-// Later versions may add methods. A type of your own that implements Generator embeds one,
-// so that the type goes on compiling. For tests, package uidtest has generators.
+// Code that draws ids declares the one method that it calls, such as Next. Then every generator
+// fits, and so does a type of one method in a test; package uidtest has generators for tests.
+//
+//	type Orders struct {
+//		ids interface{ Next() (uid.ID, error) }
+//	}
+//
+// Later versions may add methods. A type of your own that implements all of Generator embeds one,
+// so that the type goes on compiling.
 type Generator interface {
 	// Next returns an id, or an error if none may be issued. Some generators wait
 	// a short time first: see their Next.

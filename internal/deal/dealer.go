@@ -13,7 +13,7 @@ import (
 )
 
 // Dealer deals ids from a ring that an executor fills from a source. It is the engine of
-// uid.Cached, segment.Generator and uidclient.Client. Make one with [New]; [ClaimsOf] has
+// uid.Cached, segment.Counter and uidclient.Client. Make one with [New]; [ClaimsOf] has
 // methods of a uid.Generator. All methods may be called from any number of goroutines.
 //
 // Order: a call that ends before another call begins gets smaller ids.

@@ -124,7 +124,7 @@ func TestNewRacesStripe(t *testing.T) {
 				single = unaware{all[round%2]}
 			}
 			config := segment.Config{Create: true}
-			var gen *segment.Generator
+			var gen *segment.Counter
 			var striped *segment.Striped
 			var starts sync.WaitGroup
 			starts.Go(func() {

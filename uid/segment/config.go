@@ -28,7 +28,7 @@ const MaxStep = 1 << 40
 // ErrConfig is matched by every error about a config of this package, or of a store.
 var ErrConfig = errors.New("segment: invalid config")
 
-// Config configures a [Generator]. Zero fields are defaults.
+// Config configures a [Counter]. Zero fields are defaults.
 type Config struct {
 	// Create makes New create the counter and its table if they are missing. Create
 	// cannot tell a new counter from a lost one: it restarts a lost counter at 1, and

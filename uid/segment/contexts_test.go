@@ -95,7 +95,7 @@ func TestCallsEnd(t *testing.T) {
 		_, err := tags.Next(t.Context(), "tag")
 		must(t, err)
 		gens := map[string]uid.Generator{
-			"Generator": open(t, store, config),
+			"Counter": open(t, store, config),
 			"Striped":   stripe(t, []segment.Store{other}, segment.StripeConfig{Config: config}),
 		}
 		synctest.Wait()
@@ -138,7 +138,7 @@ func TestCallsEnd(t *testing.T) {
 func TestShutdownEnds(t *testing.T) {
 	config := segment.Config{Create: true, Step: 100, MaxStep: 100}
 	for name, open := range map[string]func(segment.Store) (draw func() (uid.ID, error), shutdown func(context.Context) error){
-		"Generator": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
+		"Counter": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
 			g, err := segment.New(context.Background(), store, "orders", config)
 			must(t, err)
 			return g.Next, g.Shutdown

@@ -21,14 +21,14 @@ var ErrStripe = errors.New("segment: ids would repeat those of another counter")
 
 // listed returns the counters of store, or none if it cannot list them or has no table
 // yet. It returns after timeout, whatever the store does.
-func listed(ctx context.Context, store Store, tag string, timeout time.Duration) ([]Counter, error) {
+func listed(ctx context.Context, store Store, tag string, timeout time.Duration) ([]CounterInfo, error) {
 	lister, can := store.(Lister)
 	if !can {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	counters, err := calls.Await(ctx, "segment", "Store.List", func() ([]Counter, error) { return lister.List(ctx) })
+	counters, err := calls.Await(ctx, "segment", "Store.List", func() ([]CounterInfo, error) { return lister.List(ctx) })
 	if errors.Is(err, ErrUnknownTag) {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func checkPlain(tag string) error {
 }
 
 // countersOf returns the counter of each plain tag, which is one of Stripe's if there is any.
-func countersOf(counters []Counter) map[string]string {
+func countersOf(counters []CounterInfo) map[string]string {
 	found := map[string]string{}
 	for _, c := range counters {
 		if _, plain := stripeOf(c.Tag); found[plain] == "" || c.Tag != plain {
@@ -95,7 +95,7 @@ func besideStripe(store Store, tag, striped string) error {
 
 // checkAlone returns an error if counters has one whose ids would repeat those of the shard.
 // With create, that is so too for ids that New made before the shard's counter exists.
-func (h *shard) checkAlone(counters []Counter, create bool) error {
+func (h *shard) checkAlone(counters []CounterInfo, create bool) error {
 	made, plain := false, false
 	for _, c := range counters {
 		switch _, of := stripeOf(c.Tag); {

@@ -81,7 +81,7 @@ func (c *counter) Raise(ctx context.Context, tag string, next int64) (now int64,
 	return now, err
 }
 
-func (c *counter) List(ctx context.Context) (counters []segment.Counter, err error) {
+func (c *counter) List(ctx context.Context) (counters []segment.CounterInfo, err error) {
 	c.lists.Add(1)
 	err = c.request(ctx, "List", func() (err error) {
 		counters, err = c.Memory.List(ctx)
@@ -128,7 +128,7 @@ type plain struct{ segment.Store }
 
 // open returns a generator on the tag "orders" of store, which it creates, until
 // the test ends.
-func open(t *testing.T, store segment.Store, config segment.Config) *segment.Generator {
+func open(t *testing.T, store segment.Store, config segment.Config) *segment.Counter {
 	t.Helper()
 	config.Create = true
 	g, err := segment.New(t.Context(), store, "orders", config)

@@ -53,7 +53,7 @@ func (d drawing) Handle(_ context.Context, r slog.Record) error {
 func TestHandlerDrawsIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
-		var g *segment.Generator
+		var g *segment.Counter
 		lines := 0
 		g = open(t, store, segment.Config{Step: 10, MaxStep: 10, Logger: slog.New(drawing{slog.NewTextHandler(t.Output(), nil), func() {
 			lines++
@@ -88,7 +88,7 @@ func TestStartIsLogged(t *testing.T) {
 		must(t, err)
 		gen.Close() // which waits for the line
 		_, got, _ := strings.Cut(log.String(), " ")
-		if want := `level=INFO msg="segment: started" kind=Generator tag=orders store=` + store.String() + " first=5 end=15\n"; got != want {
+		if want := `level=INFO msg="segment: started" kind=Counter tag=orders store=` + store.String() + " first=5 end=15\n"; got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
 	})

@@ -59,11 +59,11 @@ type Raiser interface {
 // A Lister is a [Store] that lists its counters, by tag in ascending order. The error
 // matches [ErrUnknownTag] if there is no table for them.
 type Lister interface {
-	List(ctx context.Context) ([]Counter, error)
+	List(ctx context.Context) ([]CounterInfo, error)
 }
 
-// Counter describes a counter to a [Lister]'s callers.
-type Counter struct {
+// CounterInfo describes a counter of a store, as [Lister] returns it.
+type CounterInfo struct {
 	Tag     string
 	Next    int64     // the least id that is not reserved
 	Step    int64     // the store's own step; 0 if it has none

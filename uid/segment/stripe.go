@@ -55,7 +55,7 @@ func stripeOf(striped string) (s stripe, tag string) {
 
 // NextID returns the least id that is not reserved, or [math.MaxInt64] if none is
 // left. It differs from Next for counters of [Stripe] only.
-func (c Counter) NextID() int64 {
+func (c CounterInfo) NextID() int64 {
 	s, _ := stripeOf(c.Tag)
 	if c.Next >= s.end(math.MaxInt64-1) {
 		return math.MaxInt64
@@ -63,7 +63,7 @@ func (c Counter) NextID() int64 {
 	return s.id(c.Next)
 }
 
-// NextFor returns the least Counter.Next of tag at which all further ids are id or
+// NextFor returns the least [CounterInfo].Next of tag at which all further ids are id or
 // greater. It differs from id for counters of [Stripe] only.
 func NextFor(tag string, id int64) int64 {
 	s, _ := stripeOf(tag)

@@ -57,7 +57,7 @@ type shard struct {
 	tag    string // of the stripe
 	stripe stripe
 	config Config
-	gen    atomic.Pointer[Generator] // nil until the store was reached
+	gen    atomic.Pointer[Counter] // nil until the store was reached
 	err    atomic.Pointer[error]     // why it was not
 }
 
@@ -119,7 +119,7 @@ const poll = 10 * time.Millisecond
 // claim claims consecutive ids of one store, beginning with a random one.
 func (s *Striped) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for attempt := 1; ; attempt++ {
-		var loading *Generator
+		var loading *Counter
 		var faults []error
 		first := rand.IntN(len(s.shards))
 		for i := range s.shards {
@@ -160,7 +160,7 @@ func (s *Striped) claim(ctx context.Context, limit int64, how deal.How) (ringbuf
 }
 
 // pause waits up to poll for ids of a store that is loading, if there is one.
-func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (run ringbuffer.Run, err error) {
+func (s *Striped) pause(ctx context.Context, loading *Counter, limit int64) (run ringbuffer.Run, err error) {
 	short, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()
 	if loading != nil {

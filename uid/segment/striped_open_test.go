@@ -49,14 +49,14 @@ func TestStripeCounter(t *testing.T) {
 			}
 		}
 	})
-	if id := (segment.Counter{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
+	if id := (segment.CounterInfo{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
 		t.Errorf("the next id of a counter that is used up is %d", id)
 	}
 	if next := segment.NextFor("orders 2/3 x10", 0); next != 1 {
 		t.Errorf("the count of id 0 is %d, want 1, as no counter is lower", next)
 	}
 	for _, tag := range []string{"orders", "orders 1/3", "orders 0/3 x10", "orders 4/3 x10", "orders 1/3 x0", "orders 01/3 x10", "orders 1/3 x10 ", "1/3 x10", "a b"} {
-		if next := segment.NextFor(tag, 77); next != 77 || (segment.Counter{Tag: tag, Next: 77}).NextID() != 77 {
+		if next := segment.NextFor(tag, 77); next != 77 || (segment.CounterInfo{Tag: tag, Next: 77}).NextID() != 77 {
 			t.Errorf("%q is taken for a striped counter: %d", tag, next)
 		}
 	}

@@ -51,7 +51,7 @@ func (c *TagsConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Tags makes ids from many counters of one store. It opens a [Generator] when a tag
+// Tags makes ids from many counters of one store. It opens a [Counter] when a tag
 // is first used, and closes it when the tag was idle. Make one with [NewTags] and
 // share it: all methods may be called from any number of goroutines. The zero value
 // is not usable. Give the store's pool 16 idle connections: tags are opened in parallel.
@@ -79,7 +79,7 @@ type Tags struct {
 // entry is a tag that is open, opening or closing.
 type entry struct {
 	ready chan struct{} // closed when gen or err is set
-	gen   *Generator
+	gen   *Counter
 	err   error
 	gone  chan struct{} // closed when the generator is closed and the entry removed
 
@@ -111,33 +111,33 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 }
 
 // Next returns the next id of tag. If the tag is not open, Next opens it and waits for
-// the store until ctx ends. Otherwise Next is that of [Generator]: ctx bounds only the opening
+// the store until ctx ends. Otherwise Next is that of [Counter]: ctx bounds only the opening
 // of the tag. For a deadline on every call, use Wait.
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
-	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Next(); return err })
+	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Next(); return err })
 	return id, err
 }
 
 // NextN is Next for many ids, as [uid.Generator] says. ctx bounds only the opening of the tag.
 // For a deadline on every call, use WaitN.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
-	return t.fill(ctx, tag, ids, (*Generator).NextN)
+	return t.fill(ctx, tag, ids, (*Counter).NextN)
 }
 
 // Wait is Next that also waits while the store is unavailable, until ctx ends.
 func (t *Tags) Wait(ctx context.Context, tag string) (id uid.ID, err error) {
-	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Wait(ctx); return err })
+	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Wait(ctx); return err })
 	return id, err
 }
 
 // WaitN is NextN that also waits while the store is unavailable, until ctx ends.
 func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
-	return t.fill(ctx, tag, ids, func(g *Generator, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
+	return t.fill(ctx, tag, ids, func(g *Counter, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
 }
 
 // Claim returns 1 to limit consecutive ids of tag, and waits as Wait does.
 func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run, err error) {
-	err = t.with(ctx, tag, func(g *Generator) error { run, err = g.Claim(ctx, limit); return err })
+	err = t.with(ctx, tag, func(g *Counter) error { run, err = g.Claim(ctx, limit); return err })
 	return run, err
 }
 
@@ -163,9 +163,9 @@ func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
 	return uid.Run{}, uid.ErrNotReady // a generator that was closed as idle is opened anew
 }
 
-func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Generator, []uid.ID) (int, error)) (int, error) {
+func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Counter, []uid.ID) (int, error)) (int, error) {
 	filled := 0
-	err := t.with(ctx, tag, func(g *Generator) error {
+	err := t.with(ctx, tag, func(g *Counter) error {
 		n, err := take(g, ids[filled:])
 		filled += n
 		return err
@@ -175,7 +175,7 @@ func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Ge
 
 // with calls f with the generator of tag. If the generator was closed as idle, with
 // opens another and calls f again.
-func (t *Tags) with(ctx context.Context, tag string, f func(*Generator) error) error {
+func (t *Tags) with(ctx context.Context, tag string, f func(*Counter) error) error {
 	for {
 		e, err := t.get(ctx, tag)
 		if err != nil {

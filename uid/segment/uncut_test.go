@@ -17,7 +17,7 @@ import (
 func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
 	need.Must(t, config.prepare().Err())
-	var g *Generator
+	var g *Counter
 	closed := make(chan error, 1)
 	source := func(l *loader, ctx context.Context) (ringbuffer.Run, error) {
 		run, err := l.next(ctx)

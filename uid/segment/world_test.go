@@ -202,7 +202,7 @@ func (w *world) live(t *testing.T) {
 	}
 }
 
-func (w *world) draw(t *testing.T, g *Generator, start int, bursts []int, pause time.Duration) {
+func (w *world) draw(t *testing.T, g *Counter, start int, bursts []int, pause time.Duration) {
 	var takers sync.WaitGroup
 	for range 2 {
 		takers.Go(func() {

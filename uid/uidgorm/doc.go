@@ -14,7 +14,7 @@
 //	ID int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 //
 // The plugin fills every key that is zero, in every way that GORM creates rows, and leaves
-// other keys alone. Each statement calls the [Generator] once, however many rows it has. A
+// other keys alone. Each statement calls the [KeySource] once, however many rows it has. A
 // statement whose context can end waits for ids until then (WaitN). For any other
 // statement, the generator's policy decides (NextN).
 //

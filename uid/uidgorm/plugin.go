@@ -35,8 +35,8 @@ var (
 	ErrConfig = errors.New("uidgorm: invalid config")
 )
 
-// Generator makes the keys. Every [uid.Generator] is one.
-type Generator interface {
+// KeySource makes the keys. Every [uid.Generator] is a KeySource.
+type KeySource interface {
 	// NextN fills ids with ids above 0 that it never returned before, and returns how
 	// many it filled. If it fills fewer than all, it returns an error. Any number of
 	// goroutines may call it.
@@ -50,8 +50,8 @@ type Generator interface {
 // hand it to db.Use, once for each handle. It may serve any number of handles and
 // goroutines. db.Use refuses the zero value.
 type Plugin struct {
-	gen    Generator
-	of     map[reflect.Type]Generator
+	gen    KeySource
+	of     map[reflect.Type]KeySource
 	faults error
 	keys   sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
 }
@@ -66,7 +66,7 @@ type Config struct {
 
 // Keys says that the keys of some models are from a generator of their own.
 type Keys struct {
-	From   Generator // the caller closes it, as that of New
+	From   KeySource // the caller closes it, as that of New
 	Models []any     // structs or pointers to structs, such as &Order{}
 }
 
@@ -75,8 +75,8 @@ var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one of New
 // New returns a plugin that takes keys from gen, except those of [Config]. The caller
 // closes gen, after the last use of a handle with the plugin. db.Use reports the faults of
 // gen and the config.
-func New(gen Generator, config Config) *Plugin {
-	p := &Plugin{gen: gen, of: map[reflect.Type]Generator{}}
+func New(gen KeySource, config Config) *Plugin {
+	p := &Plugin{gen: gen, of: map[reflect.Type]KeySource{}}
 	faults := invalid.Of("uidgorm", ErrConfig)
 	if gen == nil {
 		faults.Add("gen", "nil", "a generator such as *uid.Cached")

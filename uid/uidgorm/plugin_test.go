@@ -17,8 +17,8 @@ import (
 
 var (
 	_ gorm.Plugin       = (*uidgorm.Plugin)(nil)
-	_ uidgorm.Generator = (*uid.Cached)(nil)
-	_ uidgorm.Generator = (*uid.Default)(nil)
+	_ uidgorm.KeySource = (*uid.Cached)(nil)
+	_ uidgorm.KeySource = (*uid.Default)(nil)
 )
 
 func TestUse(t *testing.T) {
@@ -90,7 +90,7 @@ func TestConcurrent(t *testing.T) {
 	t.Cleanup(func() { must(t, stamped.Close()) })
 
 	each(t, []any{&Item{}, &Tagged{}}, func(t *testing.T, s *store) {
-		for name, gen := range map[string]uidgorm.Generator{"cached": cached, "default": stamped} {
+		for name, gen := range map[string]uidgorm.KeySource{"cached": cached, "default": stamped} {
 			db := s.with(t, gen, uidgorm.Config{})
 			s.empty(t, &Item{}, &Tagged{})
 			const goroutines, batch = 4, 25

@@ -118,7 +118,7 @@ func newStore(t *testing.T, kind string, models ...any) *store {
 }
 
 // with returns another handle on the store's tables, with a plugin of its own.
-func (s *store) with(t *testing.T, gen uidgorm.Generator, config uidgorm.Config) *gorm.DB {
+func (s *store) with(t *testing.T, gen uidgorm.KeySource, config uidgorm.Config) *gorm.DB {
 	t.Helper()
 	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
 	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: names, Logger: s.log})

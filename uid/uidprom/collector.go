@@ -12,12 +12,12 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a source of metrics. Every generator implements it, but segment.Tags, which
-// are many: see [NewFunc]. Of a segment.Striped the metrics are the sums of its stores; NewFunc
+// Reporter is a generator to export, by its Stats. Every generator of uidring is a Reporter, but
+// segment.Tags, which are many: see [NewFunc]. Of a segment.Striped the metrics are the sums of its stores; NewFunc
 // shows each store. Stats must be safe for concurrent use, and not block.
 //
-// Generator is an alias, so that one map fits [New] and uidstatus.New.
-type Generator = interface{ Stats() uid.Stats }
+// Reporter is an alias, so that one map fits [New] and uidstatus.New.
+type Reporter = interface{ Stats() uid.Stats }
 
 // ErrGenerator is matched by every error of [New] and [NewFunc].
 var ErrGenerator = errors.New("uidprom: invalid generator")
@@ -29,7 +29,7 @@ var ErrGenerator = errors.New("uidprom: invalid generator")
 // The caller closes the generators; the collector shows a closed generator as Close left it.
 // The collector is safe for concurrent use and starts no goroutine. Each part of an app can
 // register a collector of its own; a registry refuses a collector that repeats a name.
-func New(generators map[string]Generator) (prometheus.Collector, error) {
+func New(generators map[string]Reporter) (prometheus.Collector, error) {
 	if len(generators) == 0 {
 		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrGenerator)
 	}
@@ -95,7 +95,7 @@ func send(descs []*prometheus.Desc, s uid.Stats, to chan<- prometheus.Metric, la
 type collector []source
 
 type source struct {
-	Generator
+	Reporter
 	descs []*prometheus.Desc
 }
 

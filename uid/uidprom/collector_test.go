@@ -16,15 +16,15 @@ import (
 )
 
 var (
-	_ map[string]uidstatus.Generator = map[string]Generator(nil) // one map fits both
+	_ map[string]uidstatus.Reporter = map[string]Reporter(nil) // one map fits both
 
-	_ Generator = (*uid.Cached)(nil)
-	_ Generator = (*uid.Default)(nil)
+	_ Reporter = (*uid.Cached)(nil)
+	_ Reporter = (*uid.Default)(nil)
 )
 
 // The error names every fault.
 func TestNewRefuses(t *testing.T) {
-	c, err := New(map[string]Generator{
+	c, err := New(map[string]Reporter{
 		"":        calm(),
 		"\xff":    calm(),
 		"none":    nil,
@@ -53,7 +53,7 @@ func TestSeveralCollectors(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	register := func(names ...string) (prometheus.Collector, error) {
 		t.Helper()
-		generators := map[string]Generator{}
+		generators := map[string]Reporter{}
 		for _, name := range names {
 			generators[name] = calm()
 		}
@@ -85,7 +85,7 @@ func BenchmarkCollect(b *testing.B) {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{})
 	need.Must(b, err)
 	defer gen.Close()
-	c, err := New(map[string]Generator{"orders": gen})
+	c, err := New(map[string]Reporter{"orders": gen})
 	need.Must(b, err)
 	collected := make(chan prometheus.Metric, len(figures.All))
 	b.ReportAllocs()

@@ -1,7 +1,7 @@
 // Package uidprom exports the statistics of a process's generators to Prometheus.
 // It is a module of its own, so that a service without metrics links none.
 //
-//	collector, err := uidprom.New(map[string]uidprom.Generator{"orders": gen})
+//	collector, err := uidprom.New(map[string]uidprom.Reporter{"orders": gen})
 //	...
 //	prometheus.MustRegister(collector)
 //

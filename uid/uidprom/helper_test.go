@@ -16,11 +16,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func calm() Generator { return statstest.Still(statstest.Calm()) }
+func calm() Reporter { return statstest.Still(statstest.Calm()) }
 
 // several are generators of every kind.
-func several() map[string]Generator {
-	all := map[string]Generator{}
+func several() map[string]Reporter {
+	all := map[string]Reporter{}
 	for name, s := range statstest.Clocked() {
 		all[name] = statstest.Still(s)
 	}
@@ -40,7 +40,7 @@ func read(t testing.TB, name string) []byte {
 
 // gather registers the generators and reads them as a scrape does, in a registry
 // that looks closely.
-func gather(t testing.TB, generators map[string]Generator) []*dto.MetricFamily {
+func gather(t testing.TB, generators map[string]Reporter) []*dto.MetricFamily {
 	t.Helper()
 	c, err := New(generators)
 	need.Must(t, err)

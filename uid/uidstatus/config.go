@@ -45,7 +45,7 @@ type Config struct {
 //
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.
-func New(generators map[string]Generator, config Config) (*Page, error) {
+func New(generators map[string]Reporter, config Config) (*Page, error) {
 	p := &Page{generators: maps.Clone(generators), hosts: hosts.Of(config.Hosts), process: thisProcess(), now: time.Now,
 		more: config.More, home: config.Home}
 

@@ -1,7 +1,7 @@
 // Package uidstatus is a status page for the generators of a process. An app mounts
 // the page beside its own handlers, as with net/http/pprof:
 //
-//	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{})
+//	status, err := uidstatus.New(map[string]uidstatus.Reporter{"orders": gen}, uidstatus.Config{})
 //	...
 //	mux.Handle("/debug/uid/", status)
 //

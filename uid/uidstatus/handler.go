@@ -14,12 +14,12 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a generator to show. Every generator of uidring implements it, but
+// Reporter is a generator to show, by its Stats. Every generator of uidring is a Reporter, but
 // segment.Tags, which are many: see [Config.More]. A segment.Striped shows the sums of its
 // stores; Config.More shows each store. Stats must be safe for concurrent use.
 //
-// Generator is an alias, so that one map fits [New] and uidprom.New.
-type Generator = interface{ Stats() uid.Stats }
+// Reporter is an alias, so that one map fits [New] and uidprom.New.
+type Reporter = interface{ Stats() uid.Stats }
 
 // Page is the status page and its JSON document, as an [http.Handler]. [New]
 // makes one. It is safe for concurrent use.
@@ -28,7 +28,7 @@ type Generator = interface{ Stats() uid.Stats }
 // as "/debug/uid/" is enough. With other routers, remove the path before the page, as
 // [http.StripPrefix] does. All links are relative.
 type Page struct {
-	generators map[string]Generator
+	generators map[string]Reporter
 	hosts      hosts.Set
 	process    process
 	now        func() time.Time

@@ -2,8 +2,8 @@
 // before, and they fail and block when the test says so.
 //
 // [Sequence] counts: 1000, 1001, 1002. So a test compares whole documents. [Clocked] makes
-// ids of a [Clock] that the test moves. [Generator.Fail] makes calls fail, and
-// [Generator.Block] makes them find no id.
+// ids of a [Clock] that the test moves. [Fake.Fail] makes calls fail, and
+// [Fake.Block] makes them find no id.
 //
 // [WorkerSource] is for tests with the real generators, such as uid.Cached: it gives worker
 // numbers without a database, takes them away and gives others.

@@ -18,14 +18,14 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Order and place are the code under test.
+// Order and place are the code under test. place declares the one method that it calls.
 type Order struct {
 	ID    uid.ID `json:"id"`
 	Buyer string `json:"buyer"`
 }
 
-func place(gen uid.Generator, buyer string) (Order, error) {
-	id, err := gen.Next()
+func place(ids interface{ Next() (uid.ID, error) }, buyer string) (Order, error) {
+	id, err := ids.Next()
 	if err != nil {
 		return Order{}, fmt.Errorf("no order for %s: %w", buyer, err)
 	}
@@ -46,9 +46,8 @@ func ExampleSequence() {
 	// {"id":"1001","buyer":"Grace"} <nil>
 }
 
-// health answers 503 while the generator can make no further ids. It takes a generator of
-// any kind.
-func health(gen uid.Generator) http.HandlerFunc {
+// health answers 503 while the generator can make no further ids.
+func health(gen interface{ Stats() uid.Stats }) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if s := gen.Stats(); s.Failing() || s.Closed {
 			http.Error(w, "no ids are made", http.StatusServiceUnavailable)
@@ -58,7 +57,7 @@ func health(gen uid.Generator) http.HandlerFunc {
 
 // A generator without ids: the code under test reports the error, and so does the health
 // check.
-func ExampleGenerator_Fail() {
+func ExampleFake_Fail() {
 	t := new(testing.T)
 	gen := uidtest.Sequence(t, 1000)
 	for _, err := range []error{uid.ErrReservation, nil} {
@@ -89,16 +88,16 @@ func ExampleClocked() {
 	// 3644613040118170112 2026-11-21
 }
 
-// Generators in memory take their numbers from one Leaser. It takes them away, as a store
+// Generators in memory take their numbers from one WorkerSource. It takes them away, as a store
 // does that nobody could reach for long.
-func ExampleLeaser() {
-	leaser := new(uidtest.WorkerSource)
-	gen, err := uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Logger: slog.New(slog.DiscardHandler)})
+func ExampleWorkerSource() {
+	source := new(uidtest.WorkerSource)
+	gen, err := uid.NewDefault(context.Background(), source, uid.DefaultConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer gen.Close()
-	leaser.Lose(lease.ErrLost)
+	source.Lose(lease.ErrLost)
 	_, err = place(gen, "Ada")
 	fmt.Println(errors.Is(err, uid.ErrReservation), gen.Stats().Clock.LeaseError)
 	// Output: true lease: the number is lost

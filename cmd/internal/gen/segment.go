@@ -13,7 +13,7 @@ import (
 
 // counted is a generator of a counter's ids, with the connection that it reserves by.
 type counted struct {
-	*segment.Generator
+	*segment.Counter
 	counters *database.Counters
 }
 
@@ -31,5 +31,5 @@ func openSegment(ctx context.Context, cmd *cobra.Command, stores database.Stores
 
 // Close returns what was not used.
 func (c *counted) Close() error {
-	return errors.Join(c.counters.Wrap(c.Generator.Close()), c.counters.Close())
+	return errors.Join(c.counters.Wrap(c.Counter.Close()), c.counters.Close())
 }

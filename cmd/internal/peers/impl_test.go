@@ -65,7 +65,7 @@ func slots(b *testing.B) *uid.Slots {
 }
 
 // counter starts a segment on a store in memory.
-func counter(b *testing.B) *segment.Generator {
+func counter(b *testing.B) *segment.Counter {
 	gen, err := segment.New(b.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, Logger: silent})
 	return started(b, gen, err)
 }

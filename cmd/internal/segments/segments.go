@@ -39,7 +39,7 @@ parse cannot read them.`,
   uidring gen --segment orders -n 5`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var counters []segment.Counter
+			var counters []segment.CounterInfo
 			err := with(cmd, stores, false, func(open *database.Counters) (err error) {
 				counters, err = open.Store.List(cmd.Context())
 				return err
@@ -76,7 +76,7 @@ func with(cmd *cobra.Command, stores database.Stores, create bool, f func(*datab
 
 // write prints a table for people. A dash stands for a value that the store does not
 // keep.
-func write(w io.Writer, counters []segment.Counter) error {
+func write(w io.Writer, counters []segment.CounterInfo) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TAG\tNEXT\tSTEP\tUPDATED")
 	for _, c := range counters {
@@ -89,7 +89,7 @@ func write(w io.Writer, counters []segment.Counter) error {
 	return table.Flush()
 }
 
-func writeJSON(w io.Writer, counters []segment.Counter) error {
+func writeJSON(w io.Writer, counters []segment.CounterInfo) error {
 	lines := json.NewEncoder(w)
 	for _, c := range counters {
 		if err := lines.Encode(struct {
@@ -132,7 +132,7 @@ For segment.Stripe with three stores, the first store's tag is "orders 1/3 x1000
 				return cli.Usagef("the tag %q has a blank; want one without", args[0])
 			}
 			tag, place := cli.Printable(args[0]), ""
-			counter := segment.Counter{Tag: args[0], Next: segment.NextFor(args[0], next)}
+			counter := segment.CounterInfo{Tag: args[0], Next: segment.NextFor(args[0], next)}
 			if counter.NextID() == math.MaxInt64 {
 				return cli.Usagef("--next %d leaves no id for %s; the greatest id is %d", next, tag, int64(math.MaxInt64-1))
 			}
@@ -190,7 +190,7 @@ counter, the process may return unused ids at its end, which lowers the counter.
 			if least == 0 {
 				return cli.Usagef("want --at-least N, for example --at-least 1000001")
 			}
-			tag, counter := cli.Printable(args[0]), segment.Counter{Tag: args[0]}
+			tag, counter := cli.Printable(args[0]), segment.CounterInfo{Tag: args[0]}
 			wanted := segment.NextFor(args[0], least)
 			err := with(cmd, stores, false, func(open *database.Counters) (err error) {
 				counter.Next, err = open.Store.Raise(cmd.Context(), args[0], wanted)

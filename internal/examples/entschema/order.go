@@ -14,9 +14,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// IDs is where new rows have their ids from. An app sets it once, before its
-// first create.
-var IDs uid.Generator
+// IDs is the generator of new rows' ids. An app sets it once, before its first create.
+var IDs interface{ Next() (uid.ID, error) }
 
 // ID is a mixin that gives a schema an id of type uid.ID, made by [IDs]. It is a
 // hook and no default, since ent's defaults are functions that cannot fail. An id

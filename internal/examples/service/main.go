@@ -81,7 +81,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 		return err
 	}
 
-	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{})
+	status, err := uidstatus.New(map[string]uidstatus.Reporter{"orders": gen}, uidstatus.Config{})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 	}
 }
 
-func routes(db *gorm.DB, gen uid.Generator, status http.Handler) http.Handler {
+func routes(db *gorm.DB, gen uidstatus.Reporter, status http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
 		order := Order{Buyer: r.FormValue("buyer")}

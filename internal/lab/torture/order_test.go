@@ -17,7 +17,7 @@ const orderVariable = "UIDRING_TORTURE_CHILD"
 // kind is a kind of generator.
 type kind string
 
-// The kinds. Counter is segment.Generator; the others are of package uid.
+// The kinds. Counter is segment.Counter; the others are of package uid.
 const (
 	kindDefault kind = "Default"
 	kindCached  kind = "Cached"

@@ -133,22 +133,22 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error
 }
 
 // List implements [segment.Lister]. Next is the greater of the counter and its record.
-func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
+func (s *Store) List(ctx context.Context) ([]segment.CounterInfo, error) {
 	reply, err := s.run(ctx, listing, "")
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]segment.Counter{}
+	found := map[string]segment.CounterInfo{}
 	for tag, value := range reply.hash(1) {
 		next, _ := strconv.ParseInt(value, 10, 64) // 0 for what is no counter
-		found[tag] = segment.Counter{Tag: tag, Next: next}
+		found[tag] = segment.CounterInfo{Tag: tag, Next: next}
 	}
 	for tag, about := range reply.hash(2) {
 		var most, step, seconds int64
 		_, _ = fmt.Sscan(about, &most, &step, &seconds) // as far as it is readable
-		found[tag] = segment.Counter{Tag: tag, Next: max(found[tag].Next, most), Step: step, Updated: time.Unix(seconds, 0)}
+		found[tag] = segment.CounterInfo{Tag: tag, Next: max(found[tag].Next, most), Step: step, Updated: time.Unix(seconds, 0)}
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) }), nil
+	return slices.SortedFunc(maps.Values(found), func(a, b segment.CounterInfo) int { return strings.Compare(a.Tag, b.Tag) }), nil
 }
 
 func (s *Store) unknown(tag string) error {

@@ -166,8 +166,8 @@ func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int6
 }
 
 // List implements [segment.Lister].
-func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
-	var counters []segment.Counter
+func (s *Store) List(ctx context.Context) ([]segment.CounterInfo, error) {
+	var counters []segment.CounterInfo
 	err := s.once(ctx, func(tx *gorm.DB) error {
 		var rows []struct {
 			Tag     string  `gorm:"column:tag"`
@@ -184,7 +184,7 @@ func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 			return fmt.Errorf("%w: there is no %s; uidring segments create TAG makes it: %w", segment.ErrUnknownTag, s, err)
 		}
 		for _, r := range rows {
-			c := segment.Counter{Tag: r.Tag, Next: r.Next, Step: r.Step}
+			c := segment.CounterInfo{Tag: r.Tag, Next: r.Next, Step: r.Step}
 			if r.Updated != 0 {
 				c.Updated = time.Unix(int64(r.Updated), 0)
 			}

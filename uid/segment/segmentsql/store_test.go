@@ -61,7 +61,7 @@ func created(t *testing.T, s *dbtest.Store) *segmentsql.Store {
 }
 
 // open returns a generator, until the test ends.
-func open(t testing.TB, store segment.Store, tag string, config segment.Config) *segment.Generator {
+func open(t testing.TB, store segment.Store, tag string, config segment.Config) *segment.Counter {
 	t.Helper()
 	gen, err := segment.New(t.Context(), store, tag, config)
 	must(t, err)

@@ -102,7 +102,7 @@ func list(b *bench) {
 	if err != nil || len(counters) != 3 {
 		b.Fatalf("List() = %v, %v", counters, err)
 	}
-	for i, want := range []segment.Counter{{Tag: "a", Next: 5}, {Tag: "b", Next: 105}, {Tag: "c", Next: 5}} {
+	for i, want := range []segment.CounterInfo{{Tag: "a", Next: 5}, {Tag: "b", Next: 105}, {Tag: "c", Next: 5}} {
 		c := counters[i]
 		if c.Tag != want.Tag || c.Next != want.Next {
 			b.Errorf("List()[%d] = %+v, want %+v", i, c, want)

@@ -16,7 +16,7 @@ import (
 // value is ready for use. All methods may be called from any number of goroutines.
 type Memory struct {
 	mu       sync.Mutex
-	counters map[string]segment.Counter
+	counters map[string]segment.CounterInfo
 }
 
 // String returns "memory".
@@ -24,7 +24,7 @@ func (m *Memory) String() string { return "memory" }
 
 // Reserve implements [segment.Store].
 func (m *Memory) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
-	err = m.change(ctx, tag, func(c *segment.Counter) error {
+	err = m.change(ctx, tag, func(c *segment.CounterInfo) error {
 		if n == 0 {
 			n = c.Step
 		}
@@ -40,7 +40,7 @@ func (m *Memory) Reserve(ctx context.Context, tag string, n int64) (first, count
 
 // Return implements [segment.Returner].
 func (m *Memory) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
-	err = m.change(ctx, tag, func(c *segment.Counter) error {
+	err = m.change(ctx, tag, func(c *segment.CounterInfo) error {
 		if done = c.Next == next; done {
 			c.Next = first
 		}
@@ -60,15 +60,15 @@ func (m *Memory) Create(ctx context.Context, tag string, next, step int64) error
 		return fmt.Errorf("%w: %q", segment.ErrTagExists, tag)
 	}
 	if m.counters == nil {
-		m.counters = map[string]segment.Counter{}
+		m.counters = map[string]segment.CounterInfo{}
 	}
-	m.counters[tag] = segment.Counter{Tag: tag, Next: next, Step: step, Updated: time.Now()}
+	m.counters[tag] = segment.CounterInfo{Tag: tag, Next: next, Step: step, Updated: time.Now()}
 	return nil
 }
 
 // Raise implements [segment.Raiser].
 func (m *Memory) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
-	err = m.change(ctx, tag, func(c *segment.Counter) error {
+	err = m.change(ctx, tag, func(c *segment.CounterInfo) error {
 		c.Next = max(c.Next, next)
 		now = c.Next
 		return nil
@@ -77,23 +77,23 @@ func (m *Memory) Raise(ctx context.Context, tag string, next int64) (now int64, 
 }
 
 // List implements [segment.Lister].
-func (m *Memory) List(ctx context.Context) ([]segment.Counter, error) {
+func (m *Memory) List(ctx context.Context) ([]segment.CounterInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var counters []segment.Counter
+	var counters []segment.CounterInfo
 	for _, c := range m.counters {
 		counters = append(counters, c)
 	}
-	slices.SortFunc(counters, func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) })
+	slices.SortFunc(counters, func(a, b segment.CounterInfo) int { return strings.Compare(a.Tag, b.Tag) })
 	return counters, ctx.Err()
 }
 
 // Set sets a counter to any value, even a lower one, for tests.
 func (m *Memory) Set(tag string, next int64) {
-	_ = m.change(context.Background(), tag, func(c *segment.Counter) error { c.Next = next; return nil })
+	_ = m.change(context.Background(), tag, func(c *segment.CounterInfo) error { c.Next = next; return nil })
 }
 
-func (m *Memory) change(ctx context.Context, tag string, f func(*segment.Counter) error) error {
+func (m *Memory) change(ctx context.Context, tag string, f func(*segment.CounterInfo) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

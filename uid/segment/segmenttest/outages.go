@@ -11,7 +11,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-func (b *bench) generator(s segment.Store, config segment.Config) *segment.Generator {
+func (b *bench) generator(s segment.Store, config segment.Config) *segment.Counter {
 	b.Helper()
 	config.Logger = slog.New(slog.DiscardHandler)
 	gen, err := segment.New(b.Context(), s, tag, config)
@@ -50,7 +50,7 @@ func crashes(b *bench) {
 	s, faults := b.Faulty(b.T)
 	ctx, cancel := context.WithCancel(b.Context())
 	ids := make(chan uid.ID)
-	var gens []*segment.Generator
+	var gens []*segment.Counter
 	var drawing sync.WaitGroup
 	defer drawing.Wait()
 	defer cancel()

@@ -9,4 +9,4 @@ import (
 
 func Cached(g *uid.Cached) (uid.ID, error) { return g.Next() }
 
-func Segment(g *segment.Generator) (uid.ID, error) { return g.Next() }
+func Segment(g *segment.Counter) (uid.ID, error) { return g.Next() }

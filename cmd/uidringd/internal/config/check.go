@@ -155,7 +155,7 @@ func (c *Config) unserved(pattern string) string {
 	}
 	served := false
 	for _, e := range c.Generators {
-		tags, many := e.Generator.(*Tags)
+		tags, many := e.Settings.(*Tags)
 		if many && tags.Name == pattern && !Match(tags.Match, pattern) {
 			return "the name of a generator of kind tags: want its counters, such as " + tags.Match
 		}

@@ -80,15 +80,15 @@ type Log struct {
 	Requests float64 `yaml:"requests_per_s"` // lines about requests, of good ones and of failed ones each; 0 is none
 }
 
-// Entry holds a generator of any kind.
+// Entry holds the settings of a generator of any kind.
 type Entry struct {
-	Generator
+	Settings
 	unread error // of keys that could not be read
 }
 
-// Generator is a source of ids: a [*Cached], [*Default], [*Slots], [*Segment] or
+// Settings are the keys of a generator: a [*Cached], [*Default], [*Slots], [*Segment] or
 // [*Tags]. Its kind decides which keys it has.
-type Generator interface {
+type Settings interface {
 	Common() *Base
 	Clock() *Clocked   // nil for those of a counter
 	StoreName() string // "" is none
@@ -168,7 +168,7 @@ func (g *Counter) Clock() *Clocked { return nil }
 // StoreName returns the store of the counters.
 func (g *Counter) StoreName() string { return g.Store }
 
-// Segment is a [segment.Generator].
+// Segment is a [segment.Counter].
 type Segment struct {
 	Base    `yaml:",inline"`
 	Counter `yaml:",inline"`
@@ -234,7 +234,7 @@ func defaults() *Config {
 
 // kinds are all kinds, by their names.
 var kinds = map[string]kind{
-	"cached": func() Generator {
+	"cached": func() Settings {
 		return &Cached{
 			Clocked:       newClocked(),
 			BoostPower:    uid.DefaultBoostPower,
@@ -243,10 +243,10 @@ var kinds = map[string]kind{
 			MaxAge:        uid.DefaultMaxAge,
 		}
 	},
-	"default": func() Generator { return &Default{Clocked: newClocked(), MaxBackward: uid.DefaultMaxBackward} },
-	"slots":   func() Generator { return &Slots{Clocked: newClocked(), Slots: uid.DefaultSlots} },
-	"segment": func() Generator { return &Segment{Counter: newCounter()} },
-	"tags": func() Generator {
+	"default": func() Settings { return &Default{Clocked: newClocked(), MaxBackward: uid.DefaultMaxBackward} },
+	"slots":   func() Settings { return &Slots{Clocked: newClocked(), Slots: uid.DefaultSlots} },
+	"segment": func() Settings { return &Segment{Counter: newCounter()} },
+	"tags": func() Settings {
 		return &Tags{Counter: newCounter(), Match: "*", MaxTags: segment.DefaultMaxTags, Idle: segment.DefaultIdle}
 	},
 }

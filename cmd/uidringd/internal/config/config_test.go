@@ -267,7 +267,7 @@ func TestZeros(t *testing.T) {
 func TestWindows(t *testing.T) {
 	for worker, want := range map[string]time.Duration{"lease": 10 * time.Minute, "static:7": time.Minute, "statefulset": time.Minute, "static:7, window: 2m": 2 * time.Minute} {
 		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators: [{name: ids, kind: default, store: db, worker: "+worker+"}]\n"), config.Flags{})
-		if err != nil || c.Generators[0].Generator.(*config.Default).Window != want {
+		if err != nil || c.Generators[0].Settings.(*config.Default).Window != want {
 			t.Errorf("%s: %+v, %v; want a window of %v", worker, c, err, want)
 		}
 	}

@@ -31,7 +31,7 @@ func (c *Config) checkGenerators(d *document) {
 			c.checkClocked(d, at, clocked, holders)
 		}
 		d.library(at+".", entry.validate())
-		switch g := entry.Generator.(type) {
+		switch g := entry.Settings.(type) {
 		case *Segment:
 			c.checkCounter(d, at, &g.Counter)
 			g.Tag = cmp.Or(g.Tag, g.Name)

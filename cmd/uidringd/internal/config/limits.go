@@ -33,7 +33,7 @@ func (g *Clocked) perSecond() float64 {
 
 // Burst returns how many ids one caller may draw at once of a generator under a worker
 // number: those of half of max_borrow, or those of a second.
-func Burst(g Generator) int {
+func Burst(g Settings) int {
 	ids := g.Clock().Rate
 	if cached, ok := g.(*Cached); ok {
 		ids = max(ids, cached.perSecond()*cached.MaxBorrow.Seconds()/2)

@@ -13,7 +13,7 @@ import (
 )
 
 // kind makes a generator of a kind, with the defaults of that kind.
-type kind func() Generator
+type kind func() Settings
 
 var kindNames = strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
 
@@ -32,11 +32,11 @@ func (e *Entry) UnmarshalYAML(node *yaml.Node) error {
 		Kind kind   `yaml:"kind"`
 	}
 	if err := node.Load(&named, yaml.WithUniqueKeys(false)); named.Kind == nil {
-		e.Generator, e.unread = &Segment{Base: Base{Name: named.Name}}, errors.Join(err, errKind)
+		e.Settings, e.unread = &Segment{Base: Base{Name: named.Name}}, errors.Join(err, errKind)
 		return nil // else the YAML library would leave out the item
 	}
-	e.Generator = named.Kind()
-	e.unread = node.Load(e.Generator, yaml.WithKnownFields(), yaml.WithUniqueKeys(false))
+	e.Settings = named.Kind()
+	e.unread = node.Load(e.Settings, yaml.WithKnownFields(), yaml.WithUniqueKeys(false))
 	return nil
 }
 
@@ -47,7 +47,7 @@ var aKind = "keys and values, and a kind: " + kindNames
 
 // checkZeros reports zeros of keys that have another default: the library would take the default.
 func (e Entry) checkZeros(d *document, at string) {
-	v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kinds[e.Common().Kind]()).Elem()
+	v, usual := reflect.ValueOf(e.Settings).Elem(), reflect.ValueOf(kinds[e.Common().Kind]()).Elem()
 	for key, f := range fields(v.Type()) {
 		value, otherwise := v.FieldByIndex(f.Index), usual.FieldByIndex(f.Index)
 		if value.IsZero() && !otherwise.IsZero() && value.Kind() != reflect.String {
@@ -57,7 +57,7 @@ func (e Entry) checkZeros(d *document, at string) {
 }
 
 // MarshalYAML writes the generator's own keys.
-func (e Entry) MarshalYAML() (any, error) { return e.Generator, nil }
+func (e Entry) MarshalYAML() (any, error) { return e.Settings, nil }
 
 // fields yields the keys of a struct with their fields, also those of inlined structs.
 func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {

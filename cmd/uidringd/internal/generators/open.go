@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
+func (n *state) open(ctx context.Context, c *config.Config, g config.Settings, logger *slog.Logger) error {
 	switch g := g.(type) {
 	case *config.Segment:
 		return n.openSegment(ctx, c, g, logger)
@@ -25,7 +25,7 @@ func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, 
 }
 
 // construct makes a generator under a worker number.
-func construct(ctx context.Context, leaser uid.WorkerSource, g config.Generator, logger *slog.Logger) (uid.Generator, error) {
+func construct(ctx context.Context, leaser uid.WorkerSource, g config.Settings, logger *slog.Logger) (uid.Generator, error) {
 	switch g := g.(type) {
 	case *config.Cached:
 		return uid.NewCached(ctx, leaser, g.Config(logger))
@@ -38,7 +38,7 @@ func construct(ctx context.Context, leaser uid.WorkerSource, g config.Generator,
 }
 
 // openClocked opens the source of a worker number, and then the generator.
-func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
+func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Settings, logger *slog.Logger) error {
 	about := g.Clock()
 	from, wrap, err := n.numbers(ctx, c.Store(about.Store), about, logger)
 	if err != nil {

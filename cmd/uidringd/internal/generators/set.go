@@ -41,7 +41,7 @@ type Set struct {
 // member is a generator of the config.
 type member struct {
 	name     string
-	config   config.Generator
+	config   config.Settings
 	required bool
 	match    string // the pattern of tags; "" for all other kinds
 	logger   *slog.Logger

@@ -32,8 +32,8 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 	creating := map[string]*sync.WaitGroup{} // counters of a store, by its name
 	for i, entry := range c.Generators {
 		base := entry.Common()
-		m := &member{name: base.Name, config: entry.Generator, required: base.Required, logger: logger.With("generator", base.Name)}
-		if tags, many := entry.Generator.(*config.Tags); many {
+		m := &member{name: base.Name, config: entry.Settings, required: base.Required, logger: logger.With("generator", base.Name)}
+		if tags, many := entry.Settings.(*config.Tags); many {
 			m.match = tags.Match
 		}
 		m.state.Store(&state{err: service.ErrStarting})

@@ -58,7 +58,7 @@ func (s *server) listed() []listed {
 		if clock := entry.Clock(); clock != nil {
 			g.clocked, g.About = true, "Unique ids that carry their time ("+base.Kind+", "+clock.Layout.String()+")."
 		}
-		if tags, many := entry.Generator.(*config.Tags); many {
+		if tags, many := entry.Settings.(*config.Tags); many {
 			g.Path, g.About = "TAG", "Ids of every counter whose tag matches "+tags.Match+"."
 			find = url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}
 		}

@@ -11,19 +11,19 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a [uid.Generator] of the ids of a counter. Make one with [New] and share it:
-// all methods may be called from any number of goroutines. The zero value is not usable.
+// Counter is a [uid.Generator] that draws the ids of one counter of a store: other processes
+// may have Counters of the same tag. Make one with [New] and share it: all methods may be called
+// from any number of goroutines. The zero value is not usable.
 //
-// Order: within one Generator, a call that ends before another call begins returns
-// smaller ids.
-type Generator struct {
+// Order: within one Counter, a later call returns a larger id.
+type Counter struct {
 	claims
 	dealer *deal.Dealer
 	ring   *ringbuffer.Ring // of dealer
 	loader *loader
 }
 
-var _ uid.Generator = (*Generator)(nil)
+var _ uid.Generator = (*Counter)(nil)
 
 // New returns a generator of the ids of the counter tag in store, and loads its
 // first range. ctx bounds the start only. End the generator with Close or
@@ -32,7 +32,7 @@ var _ uid.Generator = (*Generator)(nil)
 //
 // Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound],
 // [ErrUnusable], [ErrStripe] or [ErrUnavailable].
-func New(ctx context.Context, store Store, tag string, config Config) (*Generator, error) {
+func New(ctx context.Context, store Store, tag string, config Config) (*Counter, error) {
 	faults := config.prepare()
 	if store == nil {
 		faults.Add("store", "nil", "one such as segmentsql.LeafAlloc(db, segmentsql.Config{})")
@@ -49,13 +49,13 @@ func New(ctx context.Context, store Store, tag string, config Config) (*Generato
 	}
 	g, err := open(ctx, store, tag, config)
 	if err == nil {
-		g.loader.logStart("Generator")
+		g.loader.logStart("Counter")
 	}
 	return g, err
 }
 
 // open is New for a tag that no store has striped.
-func open(ctx context.Context, store Store, tag string, config Config) (*Generator, error) {
+func open(ctx context.Context, store Store, tag string, config Config) (*Counter, error) {
 	if config.Create {
 		if err := create(ctx, store, tag, 1, config); err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func open(ctx context.Context, store Store, tag string, config Config) (*Generat
 }
 
 // start returns a generator of the runs that source cuts from the ranges of l.
-func start(ctx context.Context, l *loader, source func(*loader, context.Context) (ringbuffer.Run, error)) (*Generator, error) {
+func start(ctx context.Context, l *loader, source func(*loader, context.Context) (ringbuffer.Run, error)) (*Counter, error) {
 	d, err := deal.New(func(ctx context.Context) (ringbuffer.Run, error) { return source(l, ctx) }, deal.Config{
 		Runs:          runs,
 		RunLen:        runLen,
@@ -83,27 +83,27 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		l.cancel()
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Generator{claims{deal.ClaimsOf[uid.ID, uid.Run](d)}, d, d.Ring(), l}, nil
+	return &Counter{claims{deal.ClaimsOf[uid.ID, uid.Run](d)}, d, d.Ring(), l}, nil
 }
 
 // Next returns an id from memory. If the next range is still being loaded, Next waits for it.
 // If the store is unavailable and all loaded ids are used, Next fails with a [*LoadError], or
 // waits if Config.RejectedTake is [uid.PolicyWait].
-func (g *Generator) Next() (id uid.ID, err error) {
-	taken, err := g.ring.Take()
+func (c *Counter) Next() (id uid.ID, err error) {
+	taken, err := c.ring.Take()
 	return uid.ID(taken), err
 }
 
-// Close is [Generator.Shutdown] with a deadline of [uid.CloseTimeout].
-func (g *Generator) Close() error { return g.dealer.Close() }
+// Close is [Counter.Shutdown] with a deadline of [uid.CloseTimeout].
+func (c *Counter) Close() error { return c.dealer.Close() }
 
 // Shutdown ends every wait and returns unused ids to the store, within ctx. Afterwards calls
 // return [uid.ErrClosed].
-func (g *Generator) Shutdown(ctx context.Context) error { return g.dealer.Shutdown(ctx) }
+func (c *Counter) Shutdown(ctx context.Context) error { return c.dealer.Shutdown(ctx) }
 
 // Stats returns the counts and the state. It never waits for the store.
-func (g *Generator) Stats() uid.Stats {
-	l := g.loader
+func (c *Counter) Stats() uid.Stats {
+	l := c.loader
 	d, name := l.dealer.Stats(), l.store.String()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -85,13 +85,13 @@ func TestFail(t *testing.T) {
 func TestBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
-			end  func(*uidtest.Generator, context.CancelFunc)
+			end  func(*uidtest.Fake, context.CancelFunc)
 			want error
 		}{
-			"Unblock": {func(g *uidtest.Generator, _ context.CancelFunc) { g.Unblock() }, nil},
-			"context": {func(_ *uidtest.Generator, cancel context.CancelFunc) { cancel() }, context.Canceled},
-			"Fail":    {func(g *uidtest.Generator, _ context.CancelFunc) { g.Fail(uid.ErrClockBackward) }, uid.ErrClockBackward},
-			"Close":   {func(g *uidtest.Generator, _ context.CancelFunc) { _ = g.Close() }, uid.ErrClosed},
+			"Unblock": {func(g *uidtest.Fake, _ context.CancelFunc) { g.Unblock() }, nil},
+			"context": {func(_ *uidtest.Fake, cancel context.CancelFunc) { cancel() }, context.Canceled},
+			"Fail":    {func(g *uidtest.Fake, _ context.CancelFunc) { g.Fail(uid.ErrClockBackward) }, uid.ErrClockBackward},
+			"Close":   {func(g *uidtest.Fake, _ context.CancelFunc) { _ = g.Close() }, uid.ErrClosed},
 		} {
 			gen := uidtest.Sequence(t, 1)
 			gen.Block()

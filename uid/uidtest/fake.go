@@ -14,9 +14,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a [uid.Generator] that a test controls. Make one with [Sequence] or
+// Fake is a [uid.Generator] that a test controls. Make one with [Sequence] or
 // [Clocked]. The zero value is not usable.
-type Generator struct {
+type Fake struct {
 	claims
 	clock     *Clock // nil for a Sequence
 	allocator *bits.Allocator
@@ -32,16 +32,16 @@ type Generator struct {
 	changed  chan struct{} // closed, and made anew, when calls that wait have to look again
 }
 
-var _ uid.Generator = (*Generator)(nil)
+var _ uid.Generator = (*Fake)(nil)
 
 // Sequence returns a generator of first, first+1 and so on. first is 1 or more. It is closed
 // when the test ends.
-func Sequence(tb testing.TB, first uid.ID) *Generator {
+func Sequence(tb testing.TB, first uid.ID) *Fake {
 	tb.Helper()
 	if first < 1 {
 		tb.Fatalf("uidtest: Sequence: first is %d, want 1 or more", int64(first))
 	}
-	return start(tb, &Generator{next: int64(first)})
+	return start(tb, &Fake{next: int64(first)})
 }
 
 // Layout is the layout of [Clocked] unless the test names another: bits.LongLived with the
@@ -59,7 +59,7 @@ func Layout() bits.Layout {
 // When all ids of a tick are issued, Next fails with an error that matches
 // [uid.ErrTickFull], and Wait blocks until the test moves the clock. If the clock is set
 // back, calls fail with a [*uid.ClockBackwardError] until it has caught up.
-func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Generator {
+func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Fake {
 	tb.Helper()
 	if layout == (bits.Layout{}) {
 		layout = Layout()
@@ -71,10 +71,10 @@ func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Generator {
 	if now := clock.Now(); now.Before(layout.Epoch) || !now.Before(layout.End()) {
 		tb.Fatalf("uidtest: Clocked: the clock shows %v, want a time of the layout %s, which ends at %v", now, layout, layout.End())
 	}
-	return start(tb, &Generator{clock: clock, allocator: allocator})
+	return start(tb, &Fake{clock: clock, allocator: allocator})
 }
 
-func start(tb testing.TB, g *Generator) *Generator {
+func start(tb testing.TB, g *Fake) *Fake {
 	g.changed = make(chan struct{})
 	g.claims = claims{deal.NewClaims[uid.ID, uid.Run](g.claim)}
 	tb.Cleanup(func() { _ = g.Close() })
@@ -83,25 +83,25 @@ func start(tb testing.TB, g *Generator) *Generator {
 
 // Fail makes all calls fail with err, also those that wait, until Fail is called with nil.
 // Meanwhile err is LastError of Stats, so a health check sees it.
-func (g *Generator) Fail(err error) { g.change(func() { g.err = err }) }
+func (g *Fake) Fail(err error) { g.change(func() { g.err = err }) }
 
 // Block makes Next and NextN fail with [uid.ErrNotReady], and Wait, WaitN, Claim and All
 // block, until Unblock, or until their context ends.
-func (g *Generator) Block() { g.change(func() { g.blocked = true }) }
+func (g *Fake) Block() { g.change(func() { g.blocked = true }) }
 
 // Unblock ends Block.
-func (g *Generator) Unblock() { g.change(func() { g.blocked = false }) }
+func (g *Fake) Unblock() { g.change(func() { g.blocked = false }) }
 
 // Close makes all calls fail with [uid.ErrClosed].
-func (g *Generator) Close() error {
+func (g *Fake) Close() error {
 	g.change(func() { g.closed = true })
 	return nil
 }
 
 // Shutdown is Close.
-func (g *Generator) Shutdown(context.Context) error { return g.Close() }
+func (g *Fake) Shutdown(context.Context) error { return g.Close() }
 
-func (g *Generator) change(f func()) {
+func (g *Fake) change(f func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f()
@@ -110,14 +110,14 @@ func (g *Generator) change(f func()) {
 }
 
 // Next returns the next id.
-func (g *Generator) Next() (uid.ID, error) {
+func (g *Fake) Next() (uid.ID, error) {
 	run, err := g.claim(context.Background(), 1, deal.Next)
 	return uid.ID(run.First), err
 }
 
 // Parse takes an id of [Clocked] apart. Ids of a [Sequence] have no parts: the error matches
 // [bits.ErrForeign].
-func (g *Generator) Parse(id uid.ID) (bits.Parts, error) {
+func (g *Fake) Parse(id uid.ID) (bits.Parts, error) {
 	if g.clock == nil {
 		return bits.Parts{}, fmt.Errorf("%w: %d is of a sequence, which has no parts", bits.ErrForeign, int64(id))
 	}
@@ -126,7 +126,7 @@ func (g *Generator) Parse(id uid.ID) (bits.Parts, error) {
 
 // Stats returns how many ids were issued and how many calls failed. LastError is the error of
 // Fail.
-func (g *Generator) Stats() uid.Stats {
+func (g *Fake) Stats() uid.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.stats
@@ -136,7 +136,7 @@ func (g *Generator) Stats() uid.Stats {
 	return s
 }
 
-func (g *Generator) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
+func (g *Fake) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for {
 		run, wake, err := g.take(limit)
 		switch {
@@ -165,7 +165,7 @@ func (g *Generator) claim(ctx context.Context, limit int64, how deal.How) (ringb
 // signals end the pause of a call that waits; the zero value never does.
 type signals struct{ changed, moved <-chan struct{} }
 
-func (g *Generator) take(limit int64) (run ringbuffer.Run, wake signals, err error) {
+func (g *Fake) take(limit int64) (run ringbuffer.Run, wake signals, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -184,7 +184,7 @@ func (g *Generator) take(limit int64) (run ringbuffer.Run, wake signals, err err
 	return run, wake, err
 }
 
-func (g *Generator) nextRun(limit int64) (ringbuffer.Run, error) {
+func (g *Fake) nextRun(limit int64) (ringbuffer.Run, error) {
 	if g.next == 0 {
 		return ringbuffer.Run{}, fmt.Errorf("%w: the sequence ended at %d", uid.ErrTimeExhausted, int64(math.MaxInt64))
 	}
@@ -195,7 +195,7 @@ func (g *Generator) nextRun(limit int64) (ringbuffer.Run, error) {
 	return run, nil
 }
 
-func (g *Generator) clocked(limit int64) (run ringbuffer.Run, wake signals, err error) {
+func (g *Fake) clocked(limit int64) (run ringbuffer.Run, wake signals, err error) {
 	now, moved := g.clock.look()
 	tick := g.allocator.Tick(now)
 	switch {
