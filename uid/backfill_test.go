@@ -53,7 +53,7 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 	clock := clockAt(start)
 	config := uid.BackfillConfig{Layout: small, Now: clock.now}
 	leased := &fakeLeaser{number: 3}
-	for name, leaser := range map[string]uid.WorkerSource{"static": uid.StaticWorker(1), "leased": leased} {
+	for name, leaser := range map[string]uid.WorkerSource{"static": uid.NewStaticWorker(1), "leased": leased} {
 		if _, err := uid.NewBackfill(t.Context(), leaser, config); !errors.Is(err, uid.ErrUsedNumber) {
 			t.Errorf("%s: %v, want ErrUsedNumber", name, err)
 		}

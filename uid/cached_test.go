@@ -151,7 +151,7 @@ func TestCloseEndsWaits(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	ids := make([]uid.ID, 256)
 	for _, kind := range all {
-		gen := under(t, kind, uid.StaticWorker(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
+		gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
 		if n := testing.AllocsPerRun(10_000, func() { gen.Next(); gen.NextN(ids) }); n != 0 {
 			t.Errorf("%s: Next and NextN allocate %v times, want 0", kind, n)
 		}

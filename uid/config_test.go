@@ -148,13 +148,13 @@ func TestWorkerNumbers(t *testing.T) {
 			-1:      "worker number is -1, want 0 to 4194303",
 			4194304: "worker number is 4194304, want 0 to 4194303",
 		} {
-			_, err := open(uid.StaticWorker(number), uid.CachedConfig{})
+			_, err := open(uid.NewStaticWorker(number), uid.CachedConfig{})
 			if !errors.Is(err, uid.ErrWorkerRange) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q in it", kind, err, want)
 			}
 		}
 		for _, number := range []int64{0, 4194303} {
-			under(t, kind, uid.StaticWorker(number), uid.CachedConfig{Logger: quiet})
+			under(t, kind, uid.NewStaticWorker(number), uid.CachedConfig{Logger: quiet})
 		}
 		_, err := open(lease.NewPermanent(assigner(func(_ context.Context, limit int64) (int64, error) {
 			if limit != 4194303 {
@@ -204,7 +204,7 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 			soon bool
 		}{{end.AddDate(-1, 0, -1), false}, {end.AddDate(-1, 0, 1), true}} {
 			var log logged.Text
-			gen := under(t, kind, uid.StaticWorker(1), uid.CachedConfig{Logger: log.Logger(), Now: clockAt(test.now).now})
+			gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Logger: log.Logger(), Now: clockAt(test.now).now})
 			if warned := log.Count("level=WARN") == 1; warned != test.soon || log.Count() > 2 {
 				t.Errorf("%s at %v: logged\n%s", kind, test.now, log.String())
 			}
@@ -228,7 +228,7 @@ func TestStartIsLogged(t *testing.T) {
 		leaser uid.WorkerSource
 		want   string
 	}{
-		{"Cached", uid.StaticWorker(7), `worker=7 store=uid.StaticWorker reserved_until="no end"`},
+		{"Cached", uid.NewStaticWorker(7), `worker=7 store=uid.NewStaticWorker reserved_until="no end"`},
 		{"Default", named{&fakeLeaser{number: 8, until: until}}, `worker=8 store="shelf 7" reserved_until=2026-01-01T00:01:40Z`},
 		{"Slots", &fakeLeaser{number: 9, until: until}, `worker=9 store=*uid_test.fakeLeaser reserved_until=2026-01-01T00:01:40Z`},
 		{"Backfill", &fakeLeaser{number: 10, fresh: true}, `worker=10 store=*uid_test.fakeLeaser reserved_until="no end"`},

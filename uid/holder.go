@@ -67,7 +67,7 @@ func (h *holder) prepare(faults *invalid.List, leaser WorkerSource, layout, succ
 	}
 	at := now()
 	if leaser == nil {
-		faults.Add("leaser", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.StaticWorker(1)")
+		faults.Add("leaser", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.NewStaticWorker(1)")
 	}
 	if at.Before(layout.Epoch) {
 		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+instant(at.Truncate(time.Second)))

@@ -101,7 +101,7 @@ func TestClockOutsideOfTheLayout(t *testing.T) {
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 	var h holder
-	if err := h.prepare(invalid.Of("uid", ErrConfig), StaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
+	if err := h.prepare(invalid.Of("uid", ErrConfig), NewStaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
 		t.Fatal(err)
 	}
 	var numbers []int64
@@ -171,7 +171,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 // A change of the number that meets Shutdown opens a Default no more: another holder may have
 // the number that was given back.
 func TestSkipAfterClose(t *testing.T) {
-	g, err := NewDefault(t.Context(), StaticWorker(7), DefaultConfig{})
+	g, err := NewDefault(t.Context(), NewStaticWorker(7), DefaultConfig{})
 	need.Must(t, err)
 	g.stop() // as if Shutdown came after renumber has looked whether it is closed
 	g.renumber(nil)

@@ -11,7 +11,7 @@ import (
 // layout stamp the same time under one number. Uniqueness across a fleet depends on
 // that alone.
 //
-// Package worker has leasers that take numbers from a database. [StaticWorker]
+// Package worker has leasers that take numbers from a database. [NewStaticWorker]
 // is a number that the caller knows to be free, and [lease.NewPermanent] makes a WorkerSource
 // of any lease.Assigner.
 type WorkerSource interface {
@@ -23,7 +23,7 @@ type WorkerSource interface {
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 
-// StaticWorker is the [WorkerSource] of a number that the caller has from elsewhere,
+// NewStaticWorker is the [WorkerSource] of a number that the caller has from elsewhere,
 // such as a configuration file.
 //
 // The caller promises that no other generator uses the number with the same layout, and
@@ -31,11 +31,11 @@ type WorkerSource interface {
 // Otherwise ids repeat. A restart within a second breaks the promise, and so does a restart
 // before the clock has caught up with borrowed time. If you cannot keep the promise,
 // take numbers from package worker, or lease this number: worker.NewLeaser(db,
-// lease.Config{Assigner: uid.StaticWorker(7)}).
-func StaticWorker(number int64) *lease.Permanent { return lease.NewPermanent(static(number)) }
+// lease.Config{Assigner: uid.NewStaticWorker(7)}).
+func NewStaticWorker(number int64) *lease.Permanent { return lease.NewPermanent(static(number)) }
 
 type static int64
 
-func (static) String() string { return "uid.StaticWorker" }
+func (static) String() string { return "uid.NewStaticWorker" }
 
 func (n static) Assign(context.Context, int64) (int64, error) { return int64(n), nil }

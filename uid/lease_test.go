@@ -191,7 +191,7 @@ func TestDefaultWaitsForItsTurn(t *testing.T) {
 func TestWidestLayout(t *testing.T) {
 	config := uid.CachedConfig{Layout: bits.Layout{TimeBits: 63, Epoch: small.Epoch, Unit: time.Millisecond}, Logger: quiet}
 	for _, kind := range all {
-		for _, leaser := range []uid.WorkerSource{uid.StaticWorker(0), &fakeLeaser{until: time.Now().Add(time.Hour)}} {
+		for _, leaser := range []uid.WorkerSource{uid.NewStaticWorker(0), &fakeLeaser{until: time.Now().Add(time.Hour)}} {
 			mustNext(t, under(t, kind, leaser, config))
 		}
 	}

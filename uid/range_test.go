@@ -38,10 +38,10 @@ func TestRange(t *testing.T) {
 			} else if config.MaxBorrow < 8*time.Second {
 				config.MaxBorrow = uid.Unlimited
 			}
-			return under(t, "cached", uid.StaticWorker(r.Int64N(256)), config).(ranging)
+			return under(t, "cached", uid.NewStaticWorker(r.Int64N(256)), config).(ranging)
 		},
 		"default": func(t *testing.T, r *rand.Rand) ranging {
-			return under(t, "default", uid.StaticWorker(r.Int64N(256)), uid.CachedConfig{Layout: layout}).(ranging)
+			return under(t, "default", uid.NewStaticWorker(r.Int64N(256)), uid.CachedConfig{Layout: layout}).(ranging)
 		},
 	} {
 		for seed := range uint64(40) {

@@ -158,7 +158,7 @@ func TestSlotsReserveAhead(t *testing.T) {
 func TestSlotsAtTheEnd(t *testing.T) {
 	layout := bits.Layout{TimeBits: 61, SequenceBits: 2, Epoch: start, Unit: time.Nanosecond}
 	clock := clockAt(layout.End().Add(-3))
-	gen := newSlots(t, uid.StaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: quiet})
+	gen := newSlots(t, uid.NewStaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: quiet})
 	for {
 		id, err := gen.Next()
 		if err != nil {

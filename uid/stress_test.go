@@ -71,7 +71,7 @@ func TestStress(t *testing.T) {
 						config := test.config
 						config.MaxBorrow = uid.Unlimited
 						config.Logger = quiet
-						gen := under(t, test.kind, uid.StaticWorker(1), config)
+						gen := under(t, test.kind, uid.NewStaticWorker(1), config)
 						drawAll(t, gen, n, goroutines, test.ways...)
 						gen.Close()
 						// A loop claims ids that are not drawn.

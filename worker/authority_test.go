@@ -176,7 +176,7 @@ func TestGivenToRegistry(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
 		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{NoOtherTable: true})
 		release(t, holdertest.Take(t, alone, 0), time.Now().Add(-time.Hour))
-		h := holdertest.Take(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{NoOtherTable: true}, lease.Config{Assigner: uid.StaticWorker(1)}), max22)
+		h := holdertest.Take(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{NoOtherTable: true}, lease.Config{Assigner: uid.NewStaticWorker(1)}), max22)
 		release(t, h, time.Now().Add(-time.Hour))
 		p.nodes.create(t)
 		p.insert(t) // 1
@@ -188,7 +188,7 @@ func TestGivenToRegistry(t *testing.T) {
 		}
 		p.insert(t)                       // 3
 		for _, n := range []int64{1, 3} { // which has a row, which has none
-			_, err := try(t, p.leaser(t, lease.Config{Assigner: uid.StaticWorker(n)}), max22)
+			_, err := try(t, p.leaser(t, lease.Config{Assigner: uid.NewStaticWorker(n)}), max22)
 			if !errors.Is(err, worker.ErrMixed) {
 				t.Fatalf("number %d: %v, want ErrMixed", n, err)
 			}

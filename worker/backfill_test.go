@@ -42,10 +42,10 @@ func TestBackfillNumbers(t *testing.T) {
 		{"range", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
 		{"range again", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
 		{"range that is used up", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), lease.ErrExhausted},
-		{"Leaser that asks for one", worker.NewLeaser(db, lease.Config{Assigner: uid.StaticWorker(9)}), lease.ErrConfig},
+		{"Leaser that asks for one", worker.NewLeaser(db, lease.Config{Assigner: uid.NewStaticWorker(9)}), lease.ErrConfig},
 		{"StatefulSet", worker.StatefulSet(), uid.ErrUsedNumber},
-		{"StaticWorker", uid.StaticWorker(11), uid.ErrUsedNumber},
-		{"an Assigner of the user's", lease.NewPermanent(uid.StaticWorker(12)), uid.ErrUsedNumber},
+		{"StaticWorker", uid.NewStaticWorker(11), uid.ErrUsedNumber},
+		{"an Assigner of the user's", lease.NewPermanent(uid.NewStaticWorker(12)), uid.ErrUsedNumber},
 	} {
 		b, err := uid.NewBackfill(t.Context(), c.leaser, uid.BackfillConfig{})
 		if c.want != nil || err != nil {

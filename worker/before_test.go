@@ -164,7 +164,7 @@ func TestOverlappingRanges(t *testing.T) {
 		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
 		take(site(100, 199))
 		take(site(200, 299))
-		take(lease.Config{Assigner: uid.StaticWorker(195)})
+		take(lease.Config{Assigner: uid.NewStaticWorker(195)})
 		// The count of an earlier version shows what it gave.
 		s.Exec(t, "UPDATE %s SET port = '-', reserved_until = 190 WHERE worker_id = %d", s.Table, -1-100)
 		take(site(190, 199))

@@ -62,7 +62,7 @@ func TestStartsMeet(t *testing.T) {
 func TestStartAfterManyNumbers(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
 		assign(t, p.leaser(t))
-		assign(t, p.leaser(t, lease.Config{Assigner: uid.StaticWorker(1_000_000)}))
+		assign(t, p.leaser(t, lease.Config{Assigner: uid.NewStaticWorker(1_000_000)}))
 		p.leases.Exec(t, "UPDATE %s SET reserved_until = 20000 WHERE worker_id = -1", p.leases.Table)
 		db, pool := p.nodes.Pooled(t)
 		for _, name := range []string{"Leaser", "Registry", "Leaser"} {
@@ -162,7 +162,7 @@ func (p pair) kind(name string, db *gorm.DB, more ...option) uid.WorkerSource {
 	case "range":
 		opts = append(opts, lease.Config{Numbers: &lease.Range{From: 1, To: 9}})
 	case "Assigner":
-		opts = append(opts, lease.Config{Assigner: uid.StaticWorker(1)})
+		opts = append(opts, lease.Config{Assigner: uid.NewStaticWorker(1)})
 	}
 	return p.leases.leaser(db, opts...)
 }

@@ -32,7 +32,7 @@ func TestFailover(t *testing.T) {
 				if err := worker.NewStore(db, worker.StoreConfig{}).EnsureSchema(t.Context()); err != nil {
 					return err
 				}
-				return segmentsql.LeafAlloc(db, segmentsql.Config{}).Create(t.Context(), "orders", 1, 1)
+				return segmentsql.NewLeafAlloc(db, segmentsql.Config{}).Create(t.Context(), "orders", 1, 1)
 			})
 			t.Setenv("UIDRINGD_TEST_STORE", tt.url(f))
 			r := startConfig(t, `

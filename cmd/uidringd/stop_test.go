@@ -152,7 +152,7 @@ func TestManyTags(t *testing.T) {
 		return n
 	}
 	const tags = 3000
-	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "many-0", 2, 100); err != nil { // and the table
+	if err := segmentsql.NewLeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "many-0", 2, 100); err != nil { // and the table
 		t.Fatal(err)
 	}
 	clean := func() { db.Exec("DELETE FROM leaf_alloc WHERE biz_tag LIKE 'many-%'") }

@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// unaware is a store through which New does not see the counters of Stripe.
+// unaware is a store through which New does not see the counters of Striped.
 type unaware struct{ *counter }
 
 func (unaware) List() {}
@@ -32,10 +32,10 @@ func unevenStores(n int) (all []*counter, stores []segment.Store) {
 	return all, stores
 }
 
-// New and Stripe never both make ids of a tag, whichever starts first, with Create or
+// New and Striped never both make ids of a tag, whichever starts first, with Create or
 // with counters that an operator made, in any of the stores.
 func TestNewBesideStripe(t *testing.T) {
-	create := segment.StripeConfig{Config: segment.Config{Create: true}}
+	create := segment.StripedConfig{Config: segment.Config{Create: true}}
 	refusedNew := func(t *testing.T, store segment.Store, config segment.Config, want error) {
 		t.Helper()
 		_, err := segment.New(t.Context(), store, "orders", config)
@@ -46,11 +46,11 @@ func TestNewBesideStripe(t *testing.T) {
 			}
 		}
 	}
-	refusedStripe := func(t *testing.T, stores []segment.Store, config segment.StripeConfig, want string) {
+	refusedStripe := func(t *testing.T, stores []segment.Store, config segment.StripedConfig, want string) {
 		t.Helper()
-		s, err := segment.Stripe(t.Context(), stores, "orders", config)
+		s, err := segment.NewStriped(t.Context(), stores, "orders", config)
 		if !errors.Is(err, segment.ErrStripe) || !strings.Contains(err.Error(), want) {
-			t.Errorf("Stripe() = %v, %v, want ErrStripe with %q", s, err, want)
+			t.Errorf("NewStriped() = %v, %v, want ErrStripe with %q", s, err, want)
 		}
 	}
 	t.Run("New first", func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestNewBesideStripe(t *testing.T) {
 			counters, stores := stripes(2)
 			take(t, open(t, stores[at], segment.Config{}), 1, 5)
 			refusedStripe(t, stores, create, "for New or Tags")
-			refusedStripe(t, stores, segment.StripeConfig{}, "for New or Tags")
+			refusedStripe(t, stores, segment.StripedConfig{}, "for New or Tags")
 			for i, c := range counters {
 				if all, _ := c.List(t.Context()); i == at && len(all) != 1 || i != at && len(all) != 0 {
 					t.Errorf("store %d has %+v: a start that was refused made a counter", i, all)
@@ -66,7 +66,7 @@ func TestNewBesideStripe(t *testing.T) {
 			}
 		}
 	})
-	t.Run("Stripe first", func(t *testing.T) {
+	t.Run("Striped first", func(t *testing.T) {
 		counters, stores := stripes(2)
 		stripe(t, stores, create)
 		for i, c := range counters {
@@ -82,21 +82,21 @@ func TestNewBesideStripe(t *testing.T) {
 		for i, c := range counters {
 			must(t, c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10))
 		}
-		stripe(t, stores, segment.StripeConfig{})
+		stripe(t, stores, segment.StripedConfig{})
 		refusedNew(t, stores[1], segment.Config{Create: true}, segment.ErrStripe)
 		must(t, counters[1].Create(t.Context(), "orders", 1, 10))
 		refusedNew(t, stores[1], segment.Config{}, segment.ErrStripe)
-		refusedStripe(t, stores, segment.StripeConfig{}, "for New or Tags")
+		refusedStripe(t, stores, segment.StripedConfig{}, "for New or Tags")
 	})
 	t.Run("a spent counter alone", func(t *testing.T) { // whose ids are in use
 		counters, stores := stripes(2)
 		must(t, counters[0].Create(t.Context(), "orders", math.MaxInt64, 10))
 		refusedStripe(t, stores, create, "above the highest id")
 	})
-	t.Run("a tag of Stripe's", func(t *testing.T) {
+	t.Run("a tag of Striped's", func(t *testing.T) {
 		_, stores := stripes(1)
-		if _, err := segment.Stripe(t.Context(), stores, "orders 1/2 x10", create); !errors.Is(err, segment.ErrTag) {
-			t.Errorf("Stripe() = %v, want ErrTag", err)
+		if _, err := segment.NewStriped(t.Context(), stores, "orders 1/2 x10", create); !errors.Is(err, segment.ErrTag) {
+			t.Errorf("NewStriped() = %v, want ErrTag", err)
 		}
 		if _, err := openTags(t, stores[0], segment.TagsConfig{Config: create.Config}).Next(t.Context(), "orders 1/2 x10"); !errors.Is(err, segment.ErrTag) {
 			t.Errorf("Next() = %v, want ErrTag", err)
@@ -133,35 +133,35 @@ func TestNewRacesStripe(t *testing.T) {
 			})
 			starts.Go(func() {
 				time.Sleep(rand.N(6 * time.Millisecond))
-				striped, _ = segment.Stripe(t.Context(), stores, "orders", segment.StripeConfig{Config: config})
+				striped, _ = segment.NewStriped(t.Context(), stores, "orders", segment.StripedConfig{Config: config})
 			})
 			starts.Wait()
 			if gen != nil && striped != nil {
-				t.Fatalf("round %d: both New and Stripe make ids", round)
+				t.Fatalf("round %d: both New and Striped make ids", round)
 			}
 			if gen != nil {
 				won["New"]++
 				_ = gen.Close()
 			}
 			if striped != nil {
-				won["Stripe"]++
+				won["Striped"]++
 				_ = striped.Close()
 			}
 		}
-		if won["New"] < 50 || won["Stripe"] < 50 {
+		if won["New"] < 50 || won["Striped"] < 50 {
 			t.Errorf("starts that succeeded: %v, want both kinds", won)
 		}
 	})
 }
 
-// Many processes start with Stripe and Create at once, and none is refused.
+// Many processes start with Striped and Create at once, and none is refused.
 func TestStripesStartTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
 			_, stores := unevenStores(3)
 			var starts sync.WaitGroup
 			for range 5 {
-				starts.Go(func() { stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}) })
+				starts.Go(func() { stripe(t, stores, segment.StripedConfig{Config: segment.Config{Create: true}}) })
 			}
 			starts.Wait()
 		}

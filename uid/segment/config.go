@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// The defaults of fields of [Config] and [StripeConfig].
+// The defaults of fields of [Config] and [StripedConfig].
 const (
 	DefaultStep        = 1000 // of a counter that Create makes
 	DefaultMaxStep     = 1 << 30
@@ -22,7 +22,7 @@ const (
 	DefaultBlock       = 1000
 )
 
-// MaxStep bounds Config.MaxStep, and with it Step and StripeConfig.Block.
+// MaxStep bounds Config.MaxStep, and with it Step and StripedConfig.Block.
 const MaxStep = 1 << 40
 
 // ErrConfig is matched by every error about a config of this package, or of a store.

@@ -35,11 +35,11 @@ func TestDefaults(t *testing.T) {
 	if err := tags.prepare().Err(); err != nil || tags.MaxTags != 10_000 || tags.Idle != time.Hour || tags.LoadAt != 10 {
 		t.Errorf("%+v, %v", tags, err)
 	}
-	var stripes StripeConfig
+	var stripes StripedConfig
 	if err := stripes.prepare().Err(); err != nil || stripes.Block != 1000 || stripes.LoadAt != 10 {
 		t.Errorf("%+v, %v", stripes, err)
 	}
-	if err := (StripeConfig{Block: 1 << 40}).Validate(); err != nil {
+	if err := (StripedConfig{Block: 1 << 40}).Validate(); err != nil {
 		t.Errorf("Validate() = %v of the greatest block", err)
 	}
 	if DefaultStep != 1000 {

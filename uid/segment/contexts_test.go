@@ -23,8 +23,8 @@ func TestStartsEnd(t *testing.T) {
 			}
 			return err
 		},
-		"Stripe": func(ctx context.Context, store segment.Store) error {
-			s, err := segment.Stripe(ctx, []segment.Store{store}, "orders", segment.StripeConfig{Config: create})
+		"Striped": func(ctx context.Context, store segment.Store) error {
+			s, err := segment.NewStriped(ctx, []segment.Store{store}, "orders", segment.StripedConfig{Config: create})
 			if err == nil {
 				err = s.Close()
 			}
@@ -96,7 +96,7 @@ func TestCallsEnd(t *testing.T) {
 		must(t, err)
 		gens := map[string]uid.Generator{
 			"Counter": open(t, store, config),
-			"Striped":   stripe(t, []segment.Store{other}, segment.StripeConfig{Config: config}),
+			"Striped":   stripe(t, []segment.Store{other}, segment.StripedConfig{Config: config}),
 		}
 		synctest.Wait()
 		unavailable := func(is bool) { store.unavailable.Store(is); other.unavailable.Store(is) }
@@ -144,7 +144,7 @@ func TestShutdownEnds(t *testing.T) {
 			return g.Next, g.Shutdown
 		},
 		"Striped": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
-			s, err := segment.Stripe(context.Background(), []segment.Store{store}, "orders", segment.StripeConfig{Config: config})
+			s, err := segment.NewStriped(context.Background(), []segment.Store{store}, "orders", segment.StripedConfig{Config: config})
 			must(t, err)
 			return s.Next, s.Shutdown
 		},
@@ -179,7 +179,7 @@ func TestShutdownBesideAnOpening(t *testing.T) {
 		counters, stores := stripes(2)
 		counters[1].unavailable.Store(true)
 		config := segment.Config{Create: true}
-		s := stripe(t, stores, segment.StripeConfig{Config: config})
+		s := stripe(t, stores, segment.StripedConfig{Config: config})
 		tags := openTags(t, counters[1], segment.TagsConfig{Config: config})
 		counters[1].unavailable.Store(false)
 		counters[1].takes.Store(int64(time.Hour))

@@ -28,14 +28,14 @@ var _ uid.Generator = (*Counter)(nil)
 // New returns a generator of the ids of the counter tag in store, and loads its
 // first range. ctx bounds the start only. End the generator with Close or
 // Shutdown, which return unused ids to the store. New fails if the store is a [Lister] and
-// has counters that [Stripe] uses for tag.
+// has counters that [Striped] uses for tag.
 //
 // Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound],
 // [ErrUnusable], [ErrStripe] or [ErrUnavailable].
 func New(ctx context.Context, store Store, tag string, config Config) (*Counter, error) {
 	faults := config.prepare()
 	if store == nil {
-		faults.Add("store", "nil", "one such as segmentsql.LeafAlloc(db, segmentsql.Config{})")
+		faults.Add("store", "nil", "one such as segmentsql.NewLeafAlloc(db, segmentsql.Config{})")
 	}
 	if err := errors.Join(checkPlain(tag), faults.Err()); err != nil {
 		return nil, err

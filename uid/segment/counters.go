@@ -16,7 +16,7 @@ const spent = math.MaxInt64
 
 // ErrStripe is matched when a store has counters of the tag whose ids would repeat: they
 // were made for another number of stores, another order of stores or another Block, or
-// one is of [Stripe] and the other of [New] or [Tags].
+// one is of [Striped] and the other of [New] or [Tags].
 var ErrStripe = errors.New("segment: ids would repeat those of another counter")
 
 // listed returns the counters of store, or none if it cannot list them or has no table
@@ -73,12 +73,12 @@ func isAny(err error, targets ...error) bool {
 // checkPlain returns an error for a tag that New and Tags cannot use.
 func checkPlain(tag string) error {
 	if _, of := stripeOf(tag); of != tag {
-		return fmt.Errorf("%w: %q is a counter that Stripe has for %q", ErrTag, tag, of)
+		return fmt.Errorf("%w: %q is a counter that Striped has for %q", ErrTag, tag, of)
 	}
 	return CheckTag(tag)
 }
 
-// countersOf returns the counter of each plain tag, which is one of Stripe's if there is any.
+// countersOf returns the counter of each plain tag, which is one of Striped's if there is any.
 func countersOf(counters []CounterInfo) map[string]string {
 	found := map[string]string{}
 	for _, c := range counters {
@@ -90,7 +90,7 @@ func countersOf(counters []CounterInfo) map[string]string {
 }
 
 func besideStripe(store Store, tag, striped string) error {
-	return fmt.Errorf("%w: %s has %q for Stripe, so New and Tags cannot use %q", ErrStripe, store, striped, tag)
+	return fmt.Errorf("%w: %s has %q for Striped, so New and Tags cannot use %q", ErrStripe, store, striped, tag)
 }
 
 // checkAlone returns an error if counters has one whose ids would repeat those of the shard.
@@ -102,7 +102,7 @@ func (h *shard) checkAlone(counters []CounterInfo, create bool) error {
 		case c.Tag == h.tag:
 			made = true
 		case c.Tag == h.plain && c.Next != spent:
-			return fmt.Errorf("%w: %s has %q for New or Tags, at %d; to use Stripe, split the counter as package segment documents",
+			return fmt.Errorf("%w: %s has %q for New or Tags, at %d; to use Striped, split the counter as package segment documents",
 				ErrStripe, h.store, h.plain, c.Next)
 		case c.Tag == h.plain:
 			plain = true

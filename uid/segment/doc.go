@@ -2,7 +2,7 @@
 // process, and unique among all processes that share a store. Each generator
 // reserves ranges of the counter ahead of demand. An id costs no network call.
 //
-//	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
+//	gen, err := segment.New(ctx, segmentsql.NewLeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
 //	...
 //	defer gen.Close()
 //	id, err := gen.Next()
@@ -10,7 +10,7 @@
 // Such ids carry no time and no worker. The ids of two processes interleave by ranges. For
 // numbers without a gap, such as those of invoices, package segmentsql has NextGapless.
 //
-// [New] makes ids from one counter, [NewTags] from many, and [Stripe] from one
+// [New] makes ids from one counter, [NewTags] from many, and [NewStriped] from one
 // that several stores share. An id is a [uid.ID], which JSON has as a string: "1". For
 // a number, give the field the type int64 and set it to int64(id).
 //
@@ -33,7 +33,7 @@
 // counter. After a restore, stop the processes, and raise each counter above the highest id
 // in use: uidring segments set TAG --at-least N.
 //
-// [README.md] says how New and Stripe keep apart, and how to split a counter.
+// [README.md] says how New and Striped keep apart, and how to split a counter.
 //
 // [README.md]: https://github.com/uidring/uidring/blob/main/uid/segment/README.md
 package segment

@@ -84,7 +84,7 @@ func ExampleNewTags() {
 func ExampleStripe() {
 	ctx := context.Background()
 	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
-	gen, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{Config: segment.Config{Create: true}})
+	gen, err := segment.NewStriped(ctx, stores, "orders", segment.StripedConfig{Config: segment.Config{Create: true}})
 	check(err)
 	defer gen.Close()
 	id, err := gen.Next()

@@ -38,7 +38,7 @@ func TestStorePanics(t *testing.T) {
 		wantPanic(t, err, in)
 		_, err = openTags(t, panicky(in), segment.TagsConfig{Config: create}).Next(t.Context(), "orders")
 		wantPanic(t, err, in)
-		_, err = segment.Stripe(t.Context(), []segment.Store{panicky(in)}, "orders", segment.StripeConfig{Config: create})
+		_, err = segment.NewStriped(t.Context(), []segment.Store{panicky(in)}, "orders", segment.StripedConfig{Config: create})
 		wantPanic(t, err, in)
 	}
 	err := open(t, panicky("Store.Return"), segment.Config{}).Close()
@@ -53,7 +53,7 @@ func TestPolicyPanics(t *testing.T) {
 	config := segment.Config{Create: true, Step: 5, MaxStep: 5, RejectedTake: func(uid.Refusal) error { panic("no") }}
 	generators := []uid.Generator{
 		open(t, store, config),
-		stripe(t, []segment.Store{other}, segment.StripeConfig{Config: config}),
+		stripe(t, []segment.Store{other}, segment.StripedConfig{Config: config}),
 	}
 	store.unavailable.Store(true)
 	other.unavailable.Store(true)

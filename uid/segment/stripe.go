@@ -40,7 +40,7 @@ func (s stripe) tag(tag string) string {
 }
 
 // stripeOf returns the stripe of a counter's tag, and the tag without the stripe. A
-// counter that [Stripe] does not use is whole.
+// counter that [Striped] does not use is whole.
 func stripeOf(striped string) (s stripe, tag string) {
 	at := max(0, strings.LastIndexByte(striped, ' '))
 	at = max(0, strings.LastIndexByte(striped[:at], ' '))
@@ -54,7 +54,7 @@ func stripeOf(striped string) (s stripe, tag string) {
 }
 
 // NextID returns the least id that is not reserved, or [math.MaxInt64] if none is
-// left. It differs from Next for counters of [Stripe] only.
+// left. It differs from Next for counters of [Striped] only.
 func (c CounterInfo) NextID() int64 {
 	s, _ := stripeOf(c.Tag)
 	if c.Next >= s.end(math.MaxInt64-1) {
@@ -64,7 +64,7 @@ func (c CounterInfo) NextID() int64 {
 }
 
 // NextFor returns the least [CounterInfo].Next of tag at which all further ids are id or
-// greater. It differs from id for counters of [Stripe] only.
+// greater. It differs from id for counters of [Striped] only.
 func NextFor(tag string, id int64) int64 {
 	s, _ := stripeOf(tag)
 	return max(1, s.end(id-1))

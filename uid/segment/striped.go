@@ -17,8 +17,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// StripeConfig configures a [Striped] generator. Zero fields are defaults.
-type StripeConfig struct {
+// StripedConfig configures a [Striped] generator. Zero fields are defaults.
+type StripedConfig struct {
 	Config
 
 	// Block is how many consecutive ids come from one store, up to 2^40; zero is
@@ -27,9 +27,9 @@ type StripeConfig struct {
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
-func (c StripeConfig) Validate() error { return c.prepare().Err() }
+func (c StripedConfig) Validate() error { return c.prepare().Err() }
 
-func (c *StripeConfig) prepare() *invalid.List {
+func (c *StripedConfig) prepare() *invalid.List {
 	faults := c.Config.prepare()
 	c.Block = cmp.Or(c.Block, DefaultBlock)
 	invalid.Range(faults, "Block", c.Block, 1, MaxStep)
@@ -38,7 +38,7 @@ func (c *StripeConfig) prepare() *invalid.List {
 
 // Striped makes ids from one counter in each of several stores: of N stores,
 // store i has the blocks of ids that are ≡ i mod N. It makes ids as long as one
-// store can be reached. Make one with [Stripe]. All methods may be called from any number of
+// store can be reached. Make one with [NewStriped]. All methods may be called from any number of
 // goroutines.
 //
 // Order: each id comes from a random store, so only the ids of one store ascend.
@@ -63,14 +63,14 @@ type shard struct {
 
 var _ uid.Generator = (*Striped)(nil)
 
-// Stripe returns a generator of the ids of tag in all stores. Never change the number
+// NewStriped returns a generator of the ids of tag in all stores. Never change the number
 // and the order of stores: store 2 of 3 keeps its counter under the tag "orders 2/3
 // x1000". A tag that [New] or [Tags] used is refused, until its counter is split. With
 // Create, each store has to be a [Lister], and gets a counter "orders" without ids, so that
 // New and Tags cannot use the tag.
 //
 // Errors are those of [New]. They match [ErrUnavailable] only if no store can be reached.
-func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {
+func NewStriped(ctx context.Context, stores []Store, tag string, config StripedConfig) (*Striped, error) {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 
 // shardsOf returns the shards of stores and fills in the defaults of config, or returns
 // all faults.
-func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard, err error) {
+func shardsOf(stores []Store, tag string, config *StripedConfig) (shards []*shard, err error) {
 	n := int64(len(stores))
 	faults := config.prepare()
 	if n == 0 || slices.Contains(stores, nil) {

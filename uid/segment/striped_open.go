@@ -104,7 +104,7 @@ func (h *shard) create(ctx context.Context) error {
 }
 
 // reserve makes a counter of the plain tag that is spent, beside the shard's. Whoever makes
-// that counter first, New or Stripe, has the tag.
+// that counter first, New or Striped, has the tag.
 func (h *shard) reserve(ctx context.Context) error {
 	if !h.config.Create {
 		return nil

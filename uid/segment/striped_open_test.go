@@ -19,7 +19,7 @@ import (
 func TestStripeCounter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(3)
-		config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 3, MaxStep: 3}}
+		config := segment.StripedConfig{Block: 10, Config: segment.Config{Create: true, Step: 3, MaxStep: 3}}
 		for least := int64(1); least < 2000; least += 97 {
 			for i, store := range counters {
 				tag := fmt.Sprintf("orders %d/3 x10", i+1)
@@ -66,7 +66,7 @@ func TestStripeCounter(t *testing.T) {
 func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		must(t, stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}).Close())
+		must(t, stripe(t, stores, segment.StripedConfig{Config: segment.Config{Create: true}}).Close())
 		counters[1].around = func(ctx context.Context, method string, do func() error) error {
 			if method == "List" {
 				<-ctx.Done()
@@ -75,7 +75,7 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 			return do()
 		}
 		began := time.Now()
-		s := stripe(t, stores, segment.StripeConfig{})
+		s := stripe(t, stores, segment.StripedConfig{})
 		if took := time.Since(began); took != segment.DefaultLoadTimeout {
 			t.Errorf("the start took %v, want %v", took, segment.DefaultLoadTimeout)
 		}
@@ -98,7 +98,7 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 				next := []int64{21, 1}[i] // 21 is the end of the first
 				must(t, store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5))
 			}
-			config := segment.StripeConfig{Block: 10, Config: segment.Config{Limit: 40}}
+			config := segment.StripedConfig{Block: 10, Config: segment.Config{Limit: 40}}
 			s := stripe(t, []segment.Store{first, second}, config)
 			ids := make([]uid.ID, 20)
 			if n, err := s.NextN(ids); n != 19 || ids[0] != 11 || ids[18] != 39 || !errors.Is(err, want) {
@@ -107,8 +107,8 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 			if err := s.Stores()[0].LastError; !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
 				t.Errorf("the first store's error is %v, want %v", err, want)
 			}
-			if got, err := segment.Stripe(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
-				t.Errorf("Stripe() = %v, %v without an id, want %v", got, err, want)
+			if got, err := segment.NewStriped(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
+				t.Errorf("NewStriped() = %v, %v without an id, want %v", got, err, want)
 			}
 			asked := first.requests.Load()
 			time.Sleep(10 * time.Minute)
@@ -131,7 +131,7 @@ func TestStripeCreatesLater(t *testing.T) {
 			return do()
 		}
 		counters[1].unavailable.Store(true)
-		config := segment.StripeConfig{Config: segment.Config{Create: true}}
+		config := segment.StripedConfig{Config: segment.Config{Create: true}}
 		s := stripe(t, stores, config)
 		if s.Stores()[1].LastError == nil {
 			t.Fatal("both stores were reached")
@@ -161,7 +161,7 @@ func TestStripeReopensNoForeignCounter(t *testing.T) {
 			counters[1].around = func(ctx context.Context, _ string, do func() error) error {
 				return cmp.Or(counters[1].wait(ctx), do())
 			}
-			s := stripe(t, stores, segment.StripeConfig{})
+			s := stripe(t, stores, segment.StripedConfig{})
 			must(t, counters[1].Memory.Create(t.Context(), foreign, 1, 10))
 			counters[1].unavailable.Store(false)
 			time.Sleep(5 * time.Second)
@@ -177,11 +177,11 @@ func TestStripeReopensNoForeignCounter(t *testing.T) {
 func TestStripeBesideAnUnusableCounter(t *testing.T) {
 	_, stores := stripes(1)
 	bad := new(counter)
-	config := segment.StripeConfig{Config: segment.Config{Create: true}}
+	config := segment.StripedConfig{Config: segment.Config{Create: true}}
 	elsewhere := errors.Join(segment.ErrUnusable, segment.ErrStripe)
 	bad.says.Store(&elsewhere)
-	if s, err := segment.Stripe(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrStripe) {
-		t.Errorf("Stripe() = %v, %v, want ErrStripe", s, err)
+	if s, err := segment.NewStriped(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrStripe) {
+		t.Errorf("NewStriped() = %v, %v, want ErrStripe", s, err)
 	}
 	bad.says.Store(&segment.ErrUnusable)
 	s := stripe(t, append(stores, bad), config)
@@ -196,7 +196,7 @@ func TestStripeCloseDuringAnOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
 		counters[1].unavailable.Store(true)
-		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
+		s := stripe(t, stores, segment.StripedConfig{Config: segment.Config{Create: true}})
 		counters[1].unavailable.Store(false)
 		counters[1].deaf.Store(true)
 		counters[1].takes.Store(int64(500 * time.Millisecond))

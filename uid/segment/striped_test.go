@@ -22,9 +22,9 @@ func stripes(n int) (counters []*counter, stores []segment.Store) {
 	return counters, stores
 }
 
-func stripe(t *testing.T, stores []segment.Store, config segment.StripeConfig) *segment.Striped {
+func stripe(t *testing.T, stores []segment.Store, config segment.StripedConfig) *segment.Striped {
 	t.Helper()
-	s, err := segment.Stripe(t.Context(), stores, "orders", config)
+	s, err := segment.NewStriped(t.Context(), stores, "orders", config)
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -45,7 +45,7 @@ func drawStriped(t *testing.T, block uid.ID) {
 	for _, c := range counters {
 		c.takes.Store(int64(5 * time.Millisecond))
 	}
-	config := segment.StripeConfig{Block: int64(block), Config: segment.Config{Create: true, Step: 10}}
+	config := segment.StripedConfig{Block: int64(block), Config: segment.Config{Create: true, Step: 10}}
 	var mu sync.Mutex
 	seen := map[uid.ID]bool{}
 	for range 3 { // starts of two processes
@@ -94,7 +94,7 @@ func drawStriped(t *testing.T, block uid.ID) {
 func TestStripeWithAStoreUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		config := segment.StripeConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 100}}
+		config := segment.StripedConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 100}}
 		counters[1].unavailable.Store(true)
 		s := stripe(t, stores, config)
 		from := func(n int) (used [2]bool) {
@@ -148,8 +148,8 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 			}
 		}
 		counters[0].unavailable.Store(true)
-		if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrUnavailable) {
-			t.Errorf("Stripe() = %v with all stores unavailable, want ErrUnavailable", err)
+		if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrUnavailable) {
+			t.Errorf("NewStriped() = %v with all stores unavailable, want ErrUnavailable", err)
 		}
 	})
 }
@@ -159,11 +159,11 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 func TestStripeWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(3)
-		create := segment.StripeConfig{Config: segment.Config{Create: true}}
+		create := segment.StripedConfig{Config: segment.Config{Create: true}}
 		must(t, stripe(t, stores, create).Close())
 		counters[2].around = func(context.Context, string, func() error) error { return errors.New("unavailable") }
-		if _, err := segment.Stripe(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrStripe) || errors.Is(err, segment.ErrUnavailable) {
-			t.Errorf("beside a store that is unavailable: Stripe() = %v, want ErrStripe alone", err)
+		if _, err := segment.NewStriped(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrStripe) || errors.Is(err, segment.ErrUnavailable) {
+			t.Errorf("beside a store that is unavailable: NewStriped() = %v, want ErrStripe alone", err)
 		}
 		counters[2].around = nil
 		for name, wrong := range map[string][]segment.Store{
@@ -172,29 +172,29 @@ func TestStripeWrong(t *testing.T) {
 			"more":          append(stores[:3:3], new(counter)),
 			"twice":         {stores[0], stores[0], stores[2]},
 		} {
-			for _, config := range []segment.StripeConfig{create, {}} {
-				if _, err := segment.Stripe(t.Context(), wrong, "orders", config); !errors.Is(err, segment.ErrStripe) {
-					t.Errorf("%s: Stripe() = %v, want ErrStripe", name, err)
+			for _, config := range []segment.StripedConfig{create, {}} {
+				if _, err := segment.NewStriped(t.Context(), wrong, "orders", config); !errors.Is(err, segment.ErrStripe) {
+					t.Errorf("%s: NewStriped() = %v, want ErrStripe", name, err)
 				}
 			}
 		}
-		for _, config := range []segment.StripeConfig{{Block: 500, Config: create.Config}, {Block: 500}} {
-			if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrStripe) {
-				t.Errorf("Stripe() = %v for another block, want ErrStripe", err)
+		for _, config := range []segment.StripedConfig{{Block: 500, Config: create.Config}, {Block: 500}} {
+			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrStripe) {
+				t.Errorf("NewStriped() = %v for another block, want ErrStripe", err)
 			}
 		}
 		if err := stripe(t, stores, create).Close(); err != nil {
 			t.Errorf("the right stores: %v", err)
 		}
-		for _, config := range []segment.StripeConfig{{Block: -1}, {Block: segment.MaxStep + 1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
-			if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
-				t.Errorf("Stripe(%+v) = %v, want ErrConfig", config, err)
+		for _, config := range []segment.StripedConfig{{Block: -1}, {Block: segment.MaxStep + 1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
+			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
+				t.Errorf("NewStriped(%+v) = %v, want ErrConfig", config, err)
 			}
 		}
 		// A store that cannot list might have counters for another number of stores.
 		for _, none := range [][]segment.Store{nil, {plain{new(counter)}}} {
-			if _, err := segment.Stripe(t.Context(), none, "orders", create); !errors.Is(err, segment.ErrConfig) {
-				t.Errorf("Stripe(%v) = %v, want ErrConfig", none, err)
+			if _, err := segment.NewStriped(t.Context(), none, "orders", create); !errors.Is(err, segment.ErrConfig) {
+				t.Errorf("NewStriped(%v) = %v, want ErrConfig", none, err)
 			}
 		}
 	})
@@ -205,7 +205,7 @@ func TestStripeUsedUp(t *testing.T) {
 	for _, limit := range []uid.ID{30, 31, 35, 39, 59, 60} {
 		synctest.Test(t, func(t *testing.T) {
 			_, stores := stripes(3)
-			s := stripe(t, stores, segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Limit: int64(limit)}})
+			s := stripe(t, stores, segment.StripedConfig{Block: 10, Config: segment.Config{Create: true, Limit: int64(limit)}})
 			seen := map[uid.ID]bool{}
 			var err error
 			for err == nil {
@@ -231,7 +231,7 @@ func TestStripeUsedUp(t *testing.T) {
 func TestStripeGreatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, stores := stripes(1)
-		s := stripe(t, stores, segment.StripeConfig{Block: 1 << 37, Config: segment.Config{Create: true, Step: 1 << 40, LoadAt: 12}})
+		s := stripe(t, stores, segment.StripedConfig{Block: 1 << 37, Config: segment.Config{Create: true, Step: 1 << 40, LoadAt: 12}})
 		for issued := int64(0); issued <= 1<<40/100*12+12; {
 			if issued < 1<<21 {
 				synctest.Wait() // a run follows the first
@@ -250,7 +250,7 @@ func TestStripeGreatBlocks(t *testing.T) {
 func TestStripeSlowStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 10, LoadTimeout: 2 * time.Hour}})
+		s := stripe(t, stores, segment.StripedConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 10, LoadTimeout: 2 * time.Hour}})
 		counters[0].takes.Store(int64(time.Hour))
 		began, ids := time.Now(), make([]uid.ID, 7)
 		for range 500 {
@@ -269,7 +269,7 @@ func TestStripeCloseEndsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, unavailable := range []bool{false, true} {
 			counters, stores := stripes(2)
-			s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true, Step: 5, MaxStep: 5}})
+			s := stripe(t, stores, segment.StripedConfig{Config: segment.Config{Create: true, Step: 5, MaxStep: 5}})
 			synctest.Wait()
 			for _, c := range counters {
 				if c.unavailable.Store(unavailable); !unavailable {

@@ -98,7 +98,7 @@ type refusal struct {
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	faults := config.prepare()
 	if store == nil {
-		faults.Add("store", "nil", "one such as segmentsql.LeafAlloc(db, segmentsql.Config{})")
+		faults.Add("store", "nil", "one such as segmentsql.NewLeafAlloc(db, segmentsql.Config{})")
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err

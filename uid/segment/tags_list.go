@@ -11,7 +11,7 @@ import (
 const relist = time.Second
 
 // checkListed returns an error for a tag that the store does not list, unless Create is set, and
-// for a tag that Stripe uses. It queries the store at most once a minute, and waits for
+// for a tag that Striped uses. It queries the store at most once a minute, and waits for
 // the query. It gives up a query that hangs, and begins no other until that one ends.
 func (t *Tags) checkListed(ctx context.Context, tag string) error {
 	lister, can := t.store.(Lister)

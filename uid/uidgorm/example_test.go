@@ -33,7 +33,7 @@ func Example() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func ExampleKeys() {
 	}
 	defer dbtest.Close(db)
 	ctx := context.Background()
-	gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(ctx, uid.NewStaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func ExampleNew() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.DefaultConfig{})
+	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(7), uid.DefaultConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestSeveralCollectors(t *testing.T) {
 }
 
 func BenchmarkCollect(b *testing.B) {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(1), uid.CachedConfig{})
 	need.Must(b, err)
 	defer gen.Close()
 	c, err := New(map[string]Reporter{"orders": gen})

@@ -21,7 +21,7 @@ import (
 // The generators of a process are registered once, and shown where Prometheus
 // scrapes it.
 func ExampleNew() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func ExampleNew() {
 // segment.Tags.
 func ExampleNewFunc() {
 	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
-	striped, err := segment.Stripe(context.Background(), stores, "orders",
-		segment.StripeConfig{Config: segment.Config{Create: true, Step: 500}})
+	striped, err := segment.NewStriped(context.Background(), stores, "orders",
+		segment.StripedConfig{Config: segment.Config{Create: true, Step: 500}})
 	if err != nil {
 		log.Fatal(err)
 	}

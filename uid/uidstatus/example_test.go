@@ -16,7 +16,7 @@ import (
 
 // The page stands beside an app's own handlers, behind the app's authentication.
 func ExampleNew() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -163,7 +163,7 @@ func TestEscaped(t *testing.T) {
 
 // A real generator, drawn from, asked and closed at the same time.
 func TestConcurrent(t *testing.T) {
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(1), uid.CachedConfig{})
 	need.Must(t, err)
 	h := at(t, map[string]Reporter{"orders": gen}, nil)
 	var group sync.WaitGroup

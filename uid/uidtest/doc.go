@@ -1,7 +1,7 @@
 // Package uidtest has generators for the tests of code that draws ids: their ids are known
 // before, and they fail and block when the test says so.
 //
-// [Sequence] counts: 1000, 1001, 1002. So a test compares whole documents. [Clocked] makes
+// [NewSequence] counts: 1000, 1001, 1002. So a test compares whole documents. [NewClocked] makes
 // ids of a [Clock] that the test moves. [Fake.Fail] makes calls fail, and
 // [Fake.Block] makes them find no id.
 //

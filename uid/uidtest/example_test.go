@@ -33,9 +33,9 @@ func place(ids interface{ Next() (uid.ID, error) }, buyer string) (Order, error)
 }
 
 // The ids are known, so a test compares whole documents.
-func ExampleSequence() {
+func ExampleNewSequence() {
 	t := new(testing.T) // the test's own
-	gen := uidtest.Sequence(t, 1000)
+	gen := uidtest.NewSequence(t, 1000)
 	for _, buyer := range []string{"Ada", "Grace"} {
 		order, err := place(gen, buyer)
 		document, _ := json.Marshal(order)
@@ -59,7 +59,7 @@ func health(gen interface{ Stats() uid.Stats }) http.HandlerFunc {
 // check.
 func ExampleFake_Fail() {
 	t := new(testing.T)
-	gen := uidtest.Sequence(t, 1000)
+	gen := uidtest.NewSequence(t, 1000)
 	for _, err := range []error{uid.ErrReservation, nil} {
 		gen.Fail(err)
 		_, err = place(gen, "Ada")
@@ -73,10 +73,10 @@ func ExampleFake_Fail() {
 }
 
 // Ids carry the time of a clock that the test moves.
-func ExampleClocked() {
+func ExampleNewClocked() {
 	t := new(testing.T)
 	clock := uidtest.NewClock(time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC))
-	gen := uidtest.Clocked(t, clock, bits.Layout{})
+	gen := uidtest.NewClocked(t, clock, bits.Layout{})
 	for range 2 {
 		order, _ := place(gen, "Ada")
 		parts, _ := gen.Parse(order.ID)

@@ -14,8 +14,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Fake is a [uid.Generator] that a test controls. Make one with [Sequence] or
-// [Clocked]. The zero value is not usable.
+// Fake is a [uid.Generator] that a test controls. Make one with [NewSequence] or
+// [NewClocked]. The zero value is not usable.
 type Fake struct {
 	claims
 	clock     *Clock // nil for a Sequence
@@ -34,17 +34,17 @@ type Fake struct {
 
 var _ uid.Generator = (*Fake)(nil)
 
-// Sequence returns a generator of first, first+1 and so on. first is 1 or more. It is closed
+// NewSequence returns a generator of first, first+1 and so on. first is 1 or more. It is closed
 // when the test ends.
-func Sequence(tb testing.TB, first uid.ID) *Fake {
+func NewSequence(tb testing.TB, first uid.ID) *Fake {
 	tb.Helper()
 	if first < 1 {
-		tb.Fatalf("uidtest: Sequence: first is %d, want 1 or more", int64(first))
+		tb.Fatalf("uidtest: NewSequence: first is %d, want 1 or more", int64(first))
 	}
 	return start(tb, &Fake{next: int64(first)})
 }
 
-// Layout is the layout of [Clocked] unless the test names another: bits.LongLived with the
+// Layout is the layout of [NewClocked] unless the test names another: bits.LongLived with the
 // epoch 2000-01-01, where testing/synctest starts.
 func Layout() bits.Layout {
 	layout := bits.LongLived()
@@ -52,24 +52,24 @@ func Layout() bits.Layout {
 	return layout
 }
 
-// Clocked returns a generator of ids that carry the time of clock, worker 1 and the
+// NewClocked returns a generator of ids that carry the time of clock, worker 1 and the
 // sequences 0, 1, 2 and so on of their tick. The zero layout is [Layout]. It is closed when
 // the test ends.
 //
 // When all ids of a tick are issued, Next fails with an error that matches
 // [uid.ErrTickFull], and Wait blocks until the test moves the clock. If the clock is set
 // back, calls fail with a [*uid.ClockBackwardError] until it has caught up.
-func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Fake {
+func NewClocked(tb testing.TB, clock *Clock, layout bits.Layout) *Fake {
 	tb.Helper()
 	if layout == (bits.Layout{}) {
 		layout = Layout()
 	}
 	allocator, err := bits.NewAllocator(layout)
 	if err != nil {
-		tb.Fatalf("uidtest: Clocked: %v", err)
+		tb.Fatalf("uidtest: NewClocked: %v", err)
 	}
 	if now := clock.Now(); now.Before(layout.Epoch) || !now.Before(layout.End()) {
-		tb.Fatalf("uidtest: Clocked: the clock shows %v, want a time of the layout %s, which ends at %v", now, layout, layout.End())
+		tb.Fatalf("uidtest: NewClocked: the clock shows %v, want a time of the layout %s, which ends at %v", now, layout, layout.End())
 	}
 	return start(tb, &Fake{clock: clock, allocator: allocator})
 }
@@ -115,7 +115,7 @@ func (g *Fake) Next() (uid.ID, error) {
 	return uid.ID(run.First), err
 }
 
-// Parse takes an id of [Clocked] apart. Ids of a [Sequence] have no parts: the error matches
+// Parse takes an id of [NewClocked] apart. Ids of a [NewSequence] have no parts: the error matches
 // [bits.ErrForeign].
 func (g *Fake) Parse(id uid.ID) (bits.Parts, error) {
 	if g.clock == nil {

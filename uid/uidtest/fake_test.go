@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // Every way to draw goes on where the one before ended.
 func TestSequence(t *testing.T) {
 	t.Parallel()
-	gen := uidtest.Sequence(t, 1000)
+	gen := uidtest.NewSequence(t, 1000)
 	one, _ := gen.Next()
 	ids := make([]uid.ID, 3)
 	n, _ := gen.NextN(ids)
@@ -49,7 +49,7 @@ func TestSequence(t *testing.T) {
 
 func TestSequenceEnds(t *testing.T) {
 	t.Parallel()
-	gen := uidtest.Sequence(t, math.MaxInt64-1)
+	gen := uidtest.NewSequence(t, math.MaxInt64-1)
 	ids := make([]uid.ID, 3)
 	if n, err := gen.NextN(ids); n != 2 || !errors.Is(err, uid.ErrTimeExhausted) || ids[1] != math.MaxInt64 || gen.Stats().RejectedTakes != 1 {
 		t.Error(n, err, ids)
@@ -58,7 +58,7 @@ func TestSequenceEnds(t *testing.T) {
 
 func TestFail(t *testing.T) {
 	t.Parallel()
-	gen, broken := uidtest.Sequence(t, 1), errors.New("broken")
+	gen, broken := uidtest.NewSequence(t, 1), errors.New("broken")
 	gen.Fail(broken)
 	if _, err := gen.Next(); err != broken {
 		t.Error(err)
@@ -93,7 +93,7 @@ func TestBlock(t *testing.T) {
 			"Fail":    {func(g *uidtest.Fake, _ context.CancelFunc) { g.Fail(uid.ErrClockBackward) }, uid.ErrClockBackward},
 			"Close":   {func(g *uidtest.Fake, _ context.CancelFunc) { _ = g.Close() }, uid.ErrClosed},
 		} {
-			gen := uidtest.Sequence(t, 1)
+			gen := uidtest.NewSequence(t, 1)
 			gen.Block()
 			if _, err := gen.Next(); !errors.Is(err, uid.ErrNotReady) {
 				t.Errorf("%s: %v", name, err)
@@ -123,7 +123,7 @@ func TestClocked(t *testing.T) {
 		layout, err := bits.ParseLayout("31/23/2,epoch=2000-01-01")
 		need.Must(t, err)
 		clock := uidtest.NewClock(time.Now())
-		gen := uidtest.Clocked(t, clock, layout)
+		gen := uidtest.NewClocked(t, clock, layout)
 		ids := make([]uid.ID, 5)
 		if n, err := gen.NextN(ids); n != 4 || !errors.Is(err, uid.ErrTickFull) {
 			t.Errorf("%d ids of a tick, %v", n, err)
@@ -170,9 +170,9 @@ func (f *fatal) Fatalf(format string, _ ...any) {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(testing.TB){
-		"first":  func(tb testing.TB) { uidtest.Sequence(tb, 0) },
-		"layout": func(tb testing.TB) { uidtest.Clocked(tb, uidtest.NewClock(time.Now()), bits.Layout{TimeBits: 1}) },
-		"clock":  func(tb testing.TB) { uidtest.Clocked(tb, uidtest.NewClock(time.Time{}), bits.Layout{}) },
+		"first":  func(tb testing.TB) { uidtest.NewSequence(tb, 0) },
+		"layout": func(tb testing.TB) { uidtest.NewClocked(tb, uidtest.NewClock(time.Now()), bits.Layout{TimeBits: 1}) },
+		"clock":  func(tb testing.TB) { uidtest.NewClocked(tb, uidtest.NewClock(time.Time{}), bits.Layout{}) },
 	} {
 		f := &fatal{}
 		func() {

@@ -59,7 +59,7 @@ type Config struct {
 	Numbers *Range
 
 	// Assigner gives the one number to hold; nil holds any free number. worker.StatefulSet
-	// and uid.StaticWorker are assigners. While another process holds the number, the start
+	// and uid.NewStaticWorker are assigners. While another process holds the number, the start
 	// waits until the holder's lease expires, as long as its context allows, and logs one line.
 	// When the holder gives a sign of life, the start fails with ErrHeld.
 	//

@@ -230,7 +230,7 @@ func TestPutBackAssigned(t *testing.T) {
 // A quota that several creates change at once refuses some: a start tries again, and an assigned
 // number has no row without its mark.
 func TestQuotaConflict(t *testing.T) {
-	for _, config := range []lease.Config{{}, {Assigner: uid.StaticWorker(0)}} {
+	for _, config := range []lease.Config{{}, {Assigner: uid.NewStaticWorker(0)}} {
 		api, f := new(fake), new(faults)
 		refused := false
 		f.set(func(r *http.Request, send sender) (*http.Response, error) {
@@ -279,7 +279,7 @@ func TestRecordSentTwice(t *testing.T) {
 // at a time too.
 func TestAssignedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api, config := new(fake), lease.Config{Assigner: uid.StaticWorker(0), Expiry: time.Minute}
+		api, config := new(fake), lease.Config{Assigner: uid.NewStaticWorker(0), Expiry: time.Minute}
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			h, err := holdertest.Try(ctx, t, leaser(api.open(rest.Config{QPS: 1, Burst: 1}), config), 1023, time.Now)

@@ -347,7 +347,7 @@ func TestLeafOptions(t *testing.T) {
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
 	for _, port := range []int{0, 65536} {
-		_, err := workerzk.Leaf(nil, "a/b", port, workerzk.LeafConfig{Address: "host", Lease: lease.Config{Window: -1, Assigner: uid.StaticWorker(7)}}).Lease(t.Context(), lease.Request{Limit: -1})
+		_, err := workerzk.Leaf(nil, "a/b", port, workerzk.LeafConfig{Address: "host", Lease: lease.Config{Window: -1, Assigner: uid.NewStaticWorker(7)}}).Lease(t.Context(), lease.Request{Limit: -1})
 		says(t, err, lease.ErrConfig, "conn is nil", `name is "a/b"`, fmt.Sprint("port is ", port), `Address is "host"`, "Lease.Assigner", "Window is", "Limit is -1", "Clock")
 	}
 }

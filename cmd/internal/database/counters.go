@@ -71,9 +71,9 @@ func (d DSN) Counters(ctx context.Context, table string, create bool, logger *sl
 	case c.DB == nil:
 		return c, nil
 	case table == Sequence:
-		c.SQL = segmentsql.Sequence(c.DB, segmentsql.Config{Logger: logger})
+		c.SQL = segmentsql.NewSequence(c.DB, segmentsql.Config{Logger: logger})
 	default:
-		c.SQL = segmentsql.LeafAlloc(c.DB, segmentsql.Config{Logger: logger})
+		c.SQL = segmentsql.NewLeafAlloc(c.DB, segmentsql.Config{Logger: logger})
 	}
 	c.Store = c.SQL
 	return c, nil

@@ -161,7 +161,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	from := &numbers{dsn: database.Of(cmd, f.stores), kind: f.worker.Kind, logger: logger, notify: notifier(cmd)}
 	var leaser uid.WorkerSource = from
 	if f.worker.Kind == source.Static {
-		leaser = uid.StaticWorker(f.worker.Number)
+		leaser = uid.NewStaticWorker(f.worker.Number)
 	}
 	if f.generator == defaultName {
 		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, PreviousLayout: f.succeeds, Logger: logger})

@@ -60,7 +60,7 @@ func newDefault(b *testing.B) *uid.Default {
 var silent = slog.New(slog.DiscardHandler)
 
 func slots(b *testing.B) *uid.Slots {
-	gen, err := uid.NewSlots(b.Context(), uid.StaticWorker(0), uid.SlotsConfig{Layout: bench.Roomy, Logger: silent})
+	gen, err := uid.NewSlots(b.Context(), uid.NewStaticWorker(0), uid.SlotsConfig{Layout: bench.Roomy, Logger: silent})
 	return started(b, gen, err)
 }
 

@@ -185,9 +185,9 @@ func open(db *gorm.DB, tables, counters []string) (all []table, schemas, creates
 	for _, kind := range slices.Sorted(maps.Keys(segments)) {
 		config := segmentsql.Config{Table: segments[kind]}
 		if kind == database.Sequence {
-			all = append(all, segmentsql.Sequence(db, config))
+			all = append(all, segmentsql.NewSequence(db, config))
 		} else {
-			all = append(all, segmentsql.LeafAlloc(db, config))
+			all = append(all, segmentsql.NewLeafAlloc(db, config))
 		}
 	}
 	return all, schemas, creates, nil

@@ -71,7 +71,7 @@ func TestSchema(t *testing.T) {
 			client(t, owner, uidring.Succeed(t, "schema", kind, "--user", user.User.Username()))
 			client(t, owner, uidring.Succeed(t, "schema", "--dsn", owner.String(), "--user", user.User.Username())) // once more: nothing changes
 			db := clitest.Open(t, owner.String()).DB
-			counters := segmentsql.Sequence(db, segmentsql.Config{})
+			counters := segmentsql.NewSequence(db, segmentsql.Config{})
 			need.Must(t, counters.Create(t.Context(), "orders", 1, 10))
 
 			db = clitest.Open(t, user.String()).DB
@@ -85,7 +85,7 @@ func TestSchema(t *testing.T) {
 				gen, err := uid.NewCached(t.Context(), worker.NewRegistry(db, worker.RegistryConfig{NoSchema: true, Logger: quiet}), uid.CachedConfig{Logger: quiet})
 				need.Must(t, err)
 				need.Must(t, gen.Close())
-				orders, err := segment.New(t.Context(), segmentsql.Sequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
+				orders, err := segment.New(t.Context(), segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
 				need.Must(t, err)
 				need.Must(t, orders.Close())
 			}
@@ -106,7 +106,7 @@ func TestSchema(t *testing.T) {
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE UPDATE ON TABLE SEQUENCE FROM "+user.User.Username()).Error)
 			_, err := uid.NewCached(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{NoSchema: true}), lease.Config{Numbers: &lease.Range{From: 500, To: 600}, Logger: quiet}), uid.CachedConfig{Logger: quiet})
 			wants(t, err, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
-			_, err = segment.New(t.Context(), segmentsql.Sequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
+			_, err = segment.New(t.Context(), segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
 			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
 			wants(t, segmentsql.Sequence(db, segmentsql.Config{Logger: quiet}).Create(t.Context(), "more", 1, 10), "one who creates counters INSERT too")
 		})

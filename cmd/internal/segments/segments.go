@@ -104,7 +104,7 @@ func writeJSON(w io.Writer, counters []segment.CounterInfo) error {
 	return nil
 }
 
-// newTag matches the tag of a counter that may be made. Only Stripe's tags have blanks.
+// newTag matches the tag of a counter that may be made. Only Striped's tags have blanks.
 var newTag = regexp.MustCompile(`^\S+( \d+/\d+ x\d+)?$`)
 
 func newCreate(stores database.Stores) *cobra.Command {
@@ -121,7 +121,7 @@ was lost, start above the highest id that was ever reserved: otherwise ids repea
 A gapless counter is for numbers without a gap, such as those of invoices. Services
 draw them with segmentsql's NextGapless; it is no counter for segments.
 
-For segment.Stripe with three stores, the first store's tag is "orders 1/3 x1000".`,
+For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x1000".`,
 		Example: `  uidring segments create orders
   uidring segments create orders --next 1000001 --step 5000
   uidring segments create invoices --gapless

@@ -171,7 +171,7 @@ func TestListChangesNothing(t *testing.T) {
 	}
 }
 
-// Of the counter of a store of segment.Stripe, the command tells ids.
+// Of the counter of a store of segment.NewStriped, the command tells ids.
 func TestStriped(t *testing.T) {
 	clitest.Elsewhere(t)
 	const tag = "orders 2/3 x1000" // has 1,000 to 1,999, 4,000 to 4,999 and so on
@@ -188,13 +188,13 @@ func TestStriped(t *testing.T) {
 	if got := list(t, "--dsn", "ids.db")[tag].Next; got != 4000 {
 		t.Errorf("next is %d, want 4000", got)
 	}
-	if got := uidring.Invoke(t, "", "gen", "--segment", tag, "--dsn", "ids.db"); got.Code == 0 || !strings.Contains(got.Stderr, "counter that Stripe has") {
+	if got := uidring.Invoke(t, "", "gen", "--segment", tag, "--dsn", "ids.db"); got.Code == 0 || !strings.Contains(got.Stderr, "counter that Striped has") {
 		t.Errorf("%+v", got)
 	}
 }
 
 // A counter of New is split among two stores, as package segment documents. Every step
-// before the last refuses to start with Stripe, and no id repeats.
+// before the last refuses to start with Striped, and no id repeats.
 func TestSplitACounter(t *testing.T) {
 	clitest.Elsewhere(t)
 	uidring.Succeed(t, "segments", "create", "orders", "--next", "4708", "--dsn", "a.db")
@@ -205,14 +205,14 @@ func TestSplitACounter(t *testing.T) {
 		"create orders_1/2_x1000 --dsn a.db --next " + next,
 		"create orders_2/2_x1000 --dsn b.db --next " + next,
 	} {
-		if s, err := segment.Stripe(t.Context(), split(t), "orders", segment.StripeConfig{}); err == nil {
-			t.Errorf("Stripe() = %v before %q", s, step)
+		if s, err := segment.NewStriped(t.Context(), split(t), "orders", segment.StripedConfig{}); err == nil {
+			t.Errorf("NewStriped() = %v before %q", s, step)
 		}
 		args := strings.Fields("segments " + step)
 		args[2] = strings.ReplaceAll(args[2], "_", " ")
 		uidring.Succeed(t, args...)
 	}
-	s, err := segment.Stripe(t.Context(), split(t), "orders", segment.StripeConfig{})
+	s, err := segment.NewStriped(t.Context(), split(t), "orders", segment.StripedConfig{})
 	need.Must(t, err)
 	defer s.Close()
 	for range 3000 {
@@ -228,12 +228,12 @@ func TestSplitACounter(t *testing.T) {
 // split returns the stores of a.db and b.db.
 func split(t *testing.T) (stores []segment.Store) {
 	for _, file := range []string{"a.db", "b.db"} {
-		stores = append(stores, segmentsql.LeafAlloc(clitest.Open(t, file).DB, segmentsql.Config{}))
+		stores = append(stores, segmentsql.NewLeafAlloc(clitest.Open(t, file).DB, segmentsql.Config{}))
 	}
 	return stores
 }
 
-// A counter of Stripe may have no id left below an id that others have.
+// A counter of Striped may have no id left below an id that others have.
 func TestCreateSpent(t *testing.T) {
 	clitest.Elsewhere(t)
 	const tag, next = "orders 2/3 x10", "9223372036854775800"
@@ -243,7 +243,7 @@ func TestCreateSpent(t *testing.T) {
 	uidring.Succeed(t, "segments", "create", "orders 1/3 x10", "--next", next)
 }
 
-// A tag with a blank is most likely two, or one of Stripe that is mistyped.
+// A tag with a blank is most likely two, or one of Striped that is mistyped.
 func TestCreateWithABlank(t *testing.T) {
 	clitest.Elsewhere(t)
 	for _, tag := range []string{"a b", "orders 1/3", "orders  1/3 x10", "a b 1/3 x10"} {

@@ -43,7 +43,7 @@ func (o one) Get(name string) (*service.Entry, error) {
 // serve starts the server's HTTP and returns its URL.
 func serve(t *testing.T) string {
 	t.Helper()
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(1), uid.CachedConfig{})
 	need.Must(t, err)
 	t.Cleanup(func() { _ = gen.Close() })
 	s := service.New(one{&service.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{

@@ -20,7 +20,7 @@ import (
 // has a reader that exports: metric.NewPeriodicReader(exporter, metric.WithProducer(producer)).
 func Example() {
 	ctx := context.Background()
-	gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(ctx, uid.NewStaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestModes(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			ctx, conn := connect(t, mode)
 			ids := make([]uid.ID, 3)
-			if _, err := uidtest.Sequence(t, 1000).NextN(ids); err != nil {
+			if _, err := uidtest.NewSequence(t, 1000).NextN(ids); err != nil {
 				t.Fatal(err)
 			}
 			wants := []order{{ids[0], nil, "ann"}, {ids[1], &ids[0], "ben"}, {ids[2], &ids[1], "cem"}}

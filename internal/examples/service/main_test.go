@@ -114,7 +114,7 @@ func TestService(t *testing.T) {
 // TestDocument compares whole answers: the ids of uidtest are known before. A generator
 // without ids takes no order.
 func TestDocument(t *testing.T) {
-	db, gen := open(t, filepath.Join(t.TempDir(), "service.db")), uidtest.Sequence(t, 1000)
+	db, gen := open(t, filepath.Join(t.TempDir(), "service.db")), uidtest.NewSequence(t, 1000)
 	if err := errors.Join(db.Use(uidgorm.New(gen, uidgorm.Config{})), db.AutoMigrate(&Order{})); err != nil {
 		t.Fatal(err)
 	}

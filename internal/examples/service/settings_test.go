@@ -18,7 +18,7 @@ func TestSettings(t *testing.T) {
 	if got := c.IDs.config(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%+v, %v, want %+v", got, err, want)
 	}
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(7), c.IDs.config())
+	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(7), c.IDs.config())
 	if err != nil {
 		t.Fatal(err)
 	}

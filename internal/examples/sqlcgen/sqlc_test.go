@@ -49,7 +49,7 @@ func TestQueries(t *testing.T) {
 	}
 
 	ids := make([]uid.ID, 3)
-	if _, err := uidtest.Sequence(t, 1000).NextN(ids); err != nil {
+	if _, err := uidtest.NewSequence(t, 1000).NextN(ids); err != nil {
 		t.Fatal(err)
 	}
 	buyer, first, second := ids[0], ids[1], ids[2]

@@ -204,7 +204,7 @@ var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: b
 
 func cached(t *testing.T) *uid.Cached {
 	t.Helper()
-	g, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.CachedConfig{Layout: layout})
+	g, err := uid.NewCached(t.Context(), uid.NewStaticWorker(7), uid.CachedConfig{Layout: layout})
 	need.Must(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	return g

@@ -68,13 +68,13 @@ var clients = []client{
 		return uid.ID(gen.Worker()), nil
 	}},
 	{"leaf_alloc", segment.ErrUnusable, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
-		return draw(t, segmentsql.LeafAlloc(db, segmentsql.Config{Table: table, Logger: quiet}))
+		return draw(t, segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table, Logger: quiet}))
 	}},
 	{"SEQUENCE", segment.ErrUnusable, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
-		return draw(t, segmentsql.Sequence(db, segmentsql.Config{Table: table, Logger: quiet}))
+		return draw(t, segmentsql.NewSequence(db, segmentsql.Config{Table: table, Logger: quiet}))
 	}},
 	{"App_Counters", segment.ErrUnusable, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
-		return draw(t, segmentsql.LeafAlloc(db, segmentsql.Config{Table: table, Logger: quiet}))
+		return draw(t, segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table, Logger: quiet}))
 	}},
 }
 

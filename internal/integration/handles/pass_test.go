@@ -57,7 +57,7 @@ var steps = []struct {
 	}},
 	{"leaf_alloc", func(a *app, ctx context.Context) error { return a.count(ctx, a.leafAlloc()) }},
 	{"SEQUENCE", func(a *app, ctx context.Context) error {
-		return a.count(ctx, segmentsql.Sequence(a.db, segmentsql.Config{Logger: quiet}))
+		return a.count(ctx, segmentsql.NewSequence(a.db, segmentsql.Config{Logger: quiet}))
 	}},
 	{"gapless", (*app).gapless},
 	{"plugin", (*app).orders},
@@ -76,7 +76,7 @@ func (a *app) pass(ctx context.Context) map[string]error {
 }
 
 func (a *app) leafAlloc() *segmentsql.Store {
-	return segmentsql.LeafAlloc(a.db, segmentsql.Config{Logger: quiet})
+	return segmentsql.NewLeafAlloc(a.db, segmentsql.Config{Logger: quiet})
 }
 
 // see returns an error if one of the ids was seen before.

@@ -85,7 +85,7 @@ func openSQL(url string) (*access, error) {
 	}
 	return &access{
 		leases:   worker.NewStore(db, worker.StoreConfig{}),
-		counters: segmentsql.LeafAlloc(db, segmentsql.Config{Logger: silent}),
+		counters: segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: silent}),
 		rewind: func(ctx context.Context, to int64) error {
 			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
 		},

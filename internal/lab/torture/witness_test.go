@@ -38,7 +38,7 @@ func (c *child) leaser(attempt int64) uid.WorkerSource {
 	switch c.Leaser {
 	case leaserLeaf:
 		if c.Fault == faultAddress {
-			return uid.StaticWorker(int64(c.Port))
+			return uid.NewStaticWorker(int64(c.Port))
 		}
 		return c.witnessed(c.access.leaf(c.Port, config), attempt)
 	case leaserRegistry:

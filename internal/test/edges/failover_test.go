@@ -31,14 +31,14 @@ func TestFailover(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			f := dbtest.NewFailover(t, kind, func(db *gorm.DB) error {
-				store := segmentsql.LeafAlloc(db, segmentsql.Config{Logger: quiet})
+				store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: quiet})
 				need.Must(t, store.Create(t.Context(), "orders", 1, 1))
 				need.Must(t, store.CreateGapless(t.Context(), "invoices", 1))
 				return worker.NewStore(db, worker.StoreConfig{}).EnsureSchema(t.Context())
 			})
 			counters := func() (*gorm.DB, *segmentsql.Store) {
 				db := warm(t, f)
-				return db, segmentsql.LeafAlloc(db, segmentsql.Config{Logger: quiet})
+				return db, segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: quiet})
 			}
 			renewed, resting := cached(t, f, 400*time.Millisecond), cached(t, f, time.Hour)
 			_, orders := counters()

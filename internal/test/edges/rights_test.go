@@ -48,7 +48,7 @@ func TestRights(t *testing.T) {
 			}
 			owner := admin.Open(t, own)
 			leases, registry := worker.NewStore(owner, worker.StoreConfig{}), worker.NewRegistry(owner, worker.RegistryConfig{})
-			counters := segmentsql.LeafAlloc(owner, segmentsql.Config{Logger: quiet})
+			counters := segmentsql.NewLeafAlloc(owner, segmentsql.Config{Logger: quiet})
 			need.Must(t, leases.EnsureSchema(t.Context()))
 			need.Must(t, registry.EnsureSchema(t.Context()))
 			need.Must(t, counters.Create(t.Context(), "orders", 1, 10))
@@ -75,7 +75,7 @@ func TestRights(t *testing.T) {
 							need.Must(t, gen.Close())
 						}
 					case "segment":
-						store := segmentsql.LeafAlloc(db, segmentsql.Config{Logger: quiet})
+						store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: quiet})
 						for range 2 {
 							gen, err := segment.New(t.Context(), store, "orders", segment.Config{Logger: quiet})
 							need.Must(t, err)

@@ -1,12 +1,12 @@
 // Package segmentsql keeps the counters of package segment in SQL tables, through
 // GORM, on SQLite, MySQL, MariaDB and PostgreSQL.
 //
-//	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
+//	gen, err := segment.New(ctx, segmentsql.NewLeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
 //
-// [LeafAlloc] uses the table leaf_alloc exactly as Leaf does: one row for each tag,
-// with a step of its own. Go and Java services can share the table. [Sequence] uses
+// [NewLeafAlloc] uses the table leaf_alloc exactly as Leaf does: one row for each tag,
+// with a step of its own. Go and Java services can share the table. [NewSequence] uses
 // the table SEQUENCE(table_name, next_id), which has no step. Two tables have two counters
-// of one tag, whose ids are equal: keep a tag in one table, or give [segment.Stripe] one
+// of one tag, whose ids are equal: keep a tag in one table, or give [segment.NewStriped] one
 // Store for each database. Only Create and CreateGapless make the table and rows. The
 // database user of a service needs what [Store.Grants] returns, such as
 // GRANT SELECT, UPDATE ON TABLE leaf_alloc TO ids. The command uidring schema prints all statements.

@@ -123,5 +123,5 @@ func (s *Store) rollsBack(tx *gorm.DB) error {
 }
 
 func (s *Store) noGapless() error {
-	return unusable("%s keeps no step, by which a gapless counter is known: use LeafAlloc", s)
+	return unusable("%s keeps no step, by which a gapless counter is known: use NewLeafAlloc", s)
 }

@@ -34,10 +34,10 @@ func TestGaplessRefused(t *testing.T) {
 		must(t, l.counters.Create(t.Context(), "orders", 1, 10))
 		refused("segment", segment.ErrUnusable, l.counters, "orders")
 		refused("unknown", segment.ErrUnknownTag, l.counters, "nosuch")
-		refused("no table", segment.ErrUnknownTag, segmentsql.LeafAlloc(l.DB, segmentsql.Config{Table: "nosuch"}), "invoices")
-		sequence := segmentsql.Sequence(l.DB, segmentsql.Config{Table: l.Another(t).Table})
+		refused("no table", segment.ErrUnknownTag, segmentsql.NewLeafAlloc(l.DB, segmentsql.Config{Table: "nosuch"}), "invoices")
+		sequence := segmentsql.NewSequence(l.DB, segmentsql.Config{Table: l.Another(t).Table})
 		refused("sequence", segment.ErrUnusable, sequence, "invoices")
-		refused("no database", segmentsql.ErrDB, segmentsql.LeafAlloc(nil, segmentsql.Config{}), "invoices")
+		refused("no database", segmentsql.ErrDB, segmentsql.NewLeafAlloc(nil, segmentsql.Config{}), "invoices")
 		if err := sequence.CreateGapless(t.Context(), "invoices", 1); !errors.Is(err, segment.ErrUnusable) {
 			t.Errorf("CreateGapless() = %v in SEQUENCE, want ErrUnusable", err)
 		}
@@ -80,7 +80,7 @@ func TestGaplessTable(t *testing.T) {
 			s := dbtest.New(t, "mysql")
 			s.Exec(t, ddl, s.Table)
 			s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('invoices', 127, 0)", s.Table)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: quiet})
+			store := segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: quiet})
 			_ = s.DB.Transaction(func(tx *gorm.DB) error {
 				number, err := store.NextGapless(tx, "invoices")
 				if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), name) {

@@ -36,7 +36,7 @@ func ExampleStore_NextGapless() {
 	if err := db.AutoMigrate(&Invoice{}); err != nil {
 		log.Fatal(err)
 	}
-	counters := segmentsql.LeafAlloc(db, segmentsql.Config{})
+	counters := segmentsql.NewLeafAlloc(db, segmentsql.Config{})
 	if err := counters.CreateGapless(ctx, "invoices", 1); err != nil {
 		log.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func drawBesideLeaf(value string, start func()) error {
 		return err
 	}
 	defer dbtest.Close(db)
-	store := segmentsql.LeafAlloc(db, segmentsql.Config{Table: table})
+	store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table})
 	start()
 	var ids [leafDraws / leafRestarts]uid.ID
 	for range leafRestarts {
@@ -96,7 +96,7 @@ func TestBesideJava(t *testing.T) {
 			seen[id], last = true, id
 		}
 	}
-	counters, err := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table}).List(t.Context())
+	counters, err := segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: s.Table}).List(t.Context())
 	if greatest := slices.Max(slices.Collect(maps.Keys(seen))); err != nil || counters[0].Next <= int64(greatest) {
 		t.Errorf("List() = %+v, %v, want a counter above %d", counters, err, greatest)
 	}

@@ -148,7 +148,7 @@ func TestRefusedHandles(t *testing.T) {
 	table := segmentsql.Config{Table: s.Table}
 	refused := func(name string, db *gorm.DB) {
 		t.Helper()
-		store := segmentsql.LeafAlloc(db, table)
+		store := segmentsql.NewLeafAlloc(db, table)
 		if _, _, err := store.Reserve(context.Background(), "orders", 1); !errors.Is(err, segmentsql.ErrDB) {
 			t.Errorf("%s: Reserve() = %v, want ErrDB", name, err)
 		}
@@ -172,7 +172,7 @@ func TestRefusedHandles(t *testing.T) {
 		}
 	}
 	other := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d, As: "oracle"} }, gorm.Config{})
-	if _, _, err := segmentsql.LeafAlloc(other, table).Reserve(t.Context(), "orders", 1); !errors.Is(err, segmentsql.ErrDialect) {
+	if _, _, err := segmentsql.NewLeafAlloc(other, table).Reserve(t.Context(), "orders", 1); !errors.Is(err, segmentsql.ErrDialect) {
 		t.Errorf("Reserve() = %v, want ErrDialect", err)
 	}
 }
@@ -182,7 +182,7 @@ func TestRefusedHandles(t *testing.T) {
 func TestRolledBackIsRetried(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		db, pool := s.Pooled(t)
-		store := segmentsql.Sequence(db, segmentsql.Config{Table: s.Table})
+		store := segmentsql.NewSequence(db, segmentsql.Config{Table: s.Table})
 		must(t, store.Create(t.Context(), "orders", 1, 10))
 		conflicts := map[string]error{
 			"sqlite":   errors.New("database is locked"),

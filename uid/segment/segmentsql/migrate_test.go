@@ -30,7 +30,7 @@ func Example_gorm() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{Create: true})
+	gen, err := segment.New(ctx, segmentsql.NewLeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{Create: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestFromAutoIncrement(t *testing.T) {
 			s.Exec(t, "INSERT INTO %s (buyer) VALUES ('ann')", s.Table)
 		}
 		counters := s.Another(t)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: counters.Table})
+		store := segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: counters.Table})
 		must(t, store.Create(t.Context(), "orders", 1, 1000))
 		for want := int64(51); want < 251; want += 100 { // the second time, nothing is to do
 			if next, err := store.RaiseAbove(t.Context(), "orders", s.Table, "id"); next != want || err != nil {

@@ -30,7 +30,7 @@ func TestServers(t *testing.T) {
 				url, link := (&dbtest.Store{Kind: kind, URL: server.URL(server.Address)}).Linked(t)
 				s := dbtest.At(t, kind, url)
 				open := func(t *testing.T) segment.Store {
-					return segmentsql.LeafAlloc(s.Open(t, url), segmentsql.Config{Table: s.Table})
+					return segmentsql.NewLeafAlloc(s.Open(t, url), segmentsql.Config{Table: s.Table})
 				}
 				return segmenttest.Backend{Store: open, Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
 					killed := false

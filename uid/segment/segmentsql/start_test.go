@@ -23,7 +23,7 @@ func TestSilentStart(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		var out logged.Text
 		db := s.Reopen(t, nil, gorm.Config{Logger: logger.New(log.New(&out, "", 0), logger.Config{LogLevel: logger.Error})})
-		store := segmentsql.LeafAlloc(db, segmentsql.Config{Table: s.Table})
+		store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table})
 		if counters, err := store.List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
 			t.Errorf("List() = %v, %v, want ErrUnknownTag", counters, err)
 		}
@@ -40,7 +40,7 @@ func TestSilentStart(t *testing.T) {
 func warnings(t *testing.T, db *gorm.DB, table string) *logged.Text {
 	t.Helper()
 	var out logged.Text
-	store := segmentsql.LeafAlloc(db, segmentsql.Config{Table: table, Logger: out.Logger()})
+	store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table, Logger: out.Logger()})
 	for _, tag := range []string{"orders", "users"} {
 		if err := store.Create(t.Context(), tag, 1, 10); err != nil && !errors.Is(err, segment.ErrTagExists) {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestEqualTags(t *testing.T) {
 	s := dbtest.New(t, "mysql")
 	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", s.Table)
 	var out logged.Text
-	store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: out.Logger()})
+	store := segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: out.Logger()})
 	must(t, store.Create(t.Context(), "orders", 1, 10))
 	for i, tag := range []string{"orders", "Orders", "órders", "Orders", "órders"} {
 		if first, _, err := store.Reserve(t.Context(), tag, 10); first != int64(1+10*i) || err != nil {

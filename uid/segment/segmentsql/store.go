@@ -16,10 +16,10 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// SequenceStep is the step of a [Sequence], unless segment.Config.Step is set.
+// SequenceStep is the step of a Store of [NewSequence], unless segment.Config.Step is set.
 const SequenceStep = 1000
 
-// Store is a [segment.Store] in a table. Make one with [LeafAlloc] or [Sequence].
+// Store is a [segment.Store] in a table. Make one with [NewLeafAlloc] or [NewSequence].
 // It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	db *gorm.DB
@@ -44,7 +44,7 @@ type layout struct {
 // Config configures a [Store]. Zero fields are defaults.
 type Config struct {
 	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty is leaf_alloc
-	// for LeafAlloc, and SEQUENCE for Sequence. Beside a table whose name differs in the case
+	// for NewLeafAlloc, and SEQUENCE for NewSequence. Beside a table whose name differs in the case
 	// of letters only, all calls fail with [segment.ErrUnusable].
 	Table string
 
@@ -54,19 +54,19 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// LeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
+// NewLeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
 // counter, step the row's own step. The Store never writes the column
 // description, or desc.
 //
 // The Store uses only the connections that db was opened with, and no hooks. If there
 // are replicas, those connections must be the primary's.
-func LeafAlloc(db *gorm.DB, config Config) *Store {
+func NewLeafAlloc(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, config)
 }
 
-// Sequence returns the store of the table SEQUENCE(table_name, next_id) in db.
-// Its rows have no step: a first range has [SequenceStep] ids. db is as for [LeafAlloc].
-func Sequence(db *gorm.DB, config Config) *Store {
+// NewSequence returns the store of the table SEQUENCE(table_name, next_id) in db.
+// Its rows have no step: a first range has [SequenceStep] ids. db is as for [NewLeafAlloc].
+func NewSequence(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }
 

@@ -41,15 +41,15 @@ type kind struct {
 }
 
 var kinds = map[string]kind{
-	"LeafAlloc": {segmentsql.LeafAlloc, "biz_tag", "max_id"},
-	"Sequence":  {segmentsql.Sequence, "table_name", "next_id"},
+	"LeafAlloc": {segmentsql.NewLeafAlloc, "biz_tag", "max_id"},
+	"Sequence":  {segmentsql.NewSequence, "table_name", "next_id"},
 }
 
 var errLost = errors.New("connection lost")
 
 // leafAlloc returns the store of the table of s.
 func leafAlloc(s *dbtest.Store) *segmentsql.Store {
-	return segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+	return segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 }
 
 // created returns the store of the table of s, with the counter orders from 1.
@@ -170,9 +170,9 @@ func TestReturnsWithoutTransactions(t *testing.T) {
 	s := dbtest.New(t, "mysql")
 	s.Exec(t, myISAM, s.Table)
 	s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('orders', 21, 10)", s.Table)
-	below := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
+	below := segmentsql.NewLeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
 	db := s.Open(t, s.URL)
-	above := segmentsql.LeafAlloc(db, segmentsql.Config{Table: s.Table})
+	above := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table})
 	err := db.Callback().Raw().After("gorm:raw").Register("test:below", func(*gorm.DB) {
 		if done, err := below.Return(t.Context(), "orders", 1, 11); !done || err != nil {
 			t.Errorf("Return() of the range below = %v, %v", done, err)

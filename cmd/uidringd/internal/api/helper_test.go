@@ -75,11 +75,11 @@ func newEntries(t testing.TB) entries {
 		t.Cleanup(func() { gen.Close() })
 		all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 	}
-	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
+	cached, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
 	add("cached", "cached", &layout, cached, err)
-	def, err := uid.NewDefault(t.Context(), uid.StaticWorker(38), uid.DefaultConfig{Layout: layout})
+	def, err := uid.NewDefault(t.Context(), uid.NewStaticWorker(38), uid.DefaultConfig{Layout: layout})
 	add("default", "default", &layout, def, err)
-	slots, err := uid.NewSlots(t.Context(), uid.StaticWorker(39), uid.SlotsConfig{Layout: layout})
+	slots, err := uid.NewSlots(t.Context(), uid.NewStaticWorker(39), uid.SlotsConfig{Layout: layout})
 	add("slots", "slots", &layout, slots, err)
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
 	add("orders", "segment", nil, counter, err)

@@ -89,7 +89,7 @@ type fixed interface {
 func fixedNumber(w source.Source) fixed {
 	switch w.Kind {
 	case source.Static:
-		return uid.StaticWorker(w.Number)
+		return uid.NewStaticWorker(w.Number)
 	case source.StatefulSet:
 		return worker.StatefulSet()
 	}

@@ -75,9 +75,9 @@ func newEntries(t testing.TB) *entries {
 		e.all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 		return e.all[name]
 	}
-	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
+	cached, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
 	add("ids", "cached", &layout, cached, err)
-	rare, err := uid.NewCached(t.Context(), uid.StaticWorker(38), uid.CachedConfig{Layout: layout})
+	rare, err := uid.NewCached(t.Context(), uid.NewStaticWorker(38), uid.CachedConfig{Layout: layout})
 	entry := add("rare", "cached", &layout, rare, err)
 	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
 	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})

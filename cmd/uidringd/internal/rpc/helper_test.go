@@ -52,7 +52,7 @@ func (b broken) TryClaim(int64) (uid.Run, error) { return uid.Run{}, b.err }
 func newEntries(t testing.TB) entries {
 	t.Helper()
 	layout := bits.Default()
-	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
+	clocked, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
 	need.Must(t, err)
 	t.Cleanup(func() { clocked.Close() })
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})

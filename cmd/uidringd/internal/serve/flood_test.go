@@ -295,7 +295,7 @@ func TestFlood(t *testing.T) {
 func tagged(t *testing.T, dir string, n int) {
 	t.Helper()
 	db := clitest.Open(t, dir+"/ids.db")
-	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "tenant-0", 1, 1000); err != nil {
+	if err := segmentsql.NewLeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "tenant-0", 1, 1000); err != nil {
 		t.Fatal(err)
 	}
 	err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'tenant-' || i, 1, 1000 FROM n", n).Error
