@@ -96,7 +96,7 @@ func TestCallsEnd(t *testing.T) {
 		must(t, err)
 		gens := map[string]uid.Generator{
 			"Counter": open(t, store, config),
-			"Striped":   stripe(t, []segment.Store{other}, segment.StripedConfig{Config: config}),
+			"Striped": stripe(t, []segment.Store{other}, segment.StripedConfig{Config: config}),
 		}
 		synctest.Wait()
 		unavailable := func(is bool) { store.unavailable.Store(is); other.unavailable.Store(is) }

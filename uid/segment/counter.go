@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/uidring/uidring/internal/deal"
@@ -17,7 +18,7 @@ import (
 //
 // Order: within one Counter, a later call returns a larger id.
 type Counter struct {
-	claims
+	claims deal.Claims[uid.ID, uid.Run]
 	dealer *deal.Dealer
 	ring   *ringbuffer.Ring // of dealer
 	loader *loader
@@ -83,7 +84,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		l.cancel()
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Counter{claims{deal.ClaimsOf[uid.ID, uid.Run](d)}, d, d.Ring(), l}, nil
+	return &Counter{deal.ClaimsOf[uid.ID, uid.Run](d), d, d.Ring(), l}, nil
 }
 
 // Next returns an id from memory. If the next range is still being loaded, Next waits for it.
@@ -93,6 +94,28 @@ func (c *Counter) Next() (id uid.ID, err error) {
 	taken, err := c.ring.Take()
 	return uid.ID(taken), err
 }
+
+// NextN is Next for many ids, as [uid.Generator] says.
+func (c *Counter) NextN(ids []uid.ID) (int, error) { return c.claims.NextN(ids) }
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+func (c *Counter) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Wait(ctx) }
+
+// WaitN is NextN, but waits as Wait does.
+func (c *Counter) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	return c.claims.WaitN(ctx, ids)
+}
+
+// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+func (c *Counter) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return c.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+func (c *Counter) TryClaim(limit int64) (uid.Run, error) { return c.claims.TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [uid.Generator] says.
+func (c *Counter) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.All(ctx) }
 
 // Close is [Counter.Shutdown] with a deadline of [uid.CloseTimeout].
 func (c *Counter) Close() error { return c.dealer.Close() }

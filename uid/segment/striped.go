@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -43,7 +44,7 @@ func (c *StripedConfig) prepare() *invalid.List {
 //
 // Order: each id comes from a random store, so only the ids of one store ascend.
 type Striped struct {
-	claims
+	claims  deal.Claims[uid.ID, uid.Run]
 	shards  []*shard
 	policy  deal.Policy
 	ctx     context.Context // ends at Shutdown
@@ -58,7 +59,7 @@ type shard struct {
 	stripe stripe
 	config Config
 	gen    atomic.Pointer[Counter] // nil until the store was reached
-	err    atomic.Pointer[error]     // why it was not
+	err    atomic.Pointer[error]   // why it was not
 }
 
 var _ uid.Generator = (*Striped)(nil)
@@ -76,7 +77,7 @@ func NewStriped(ctx context.Context, stores []Store, tag string, config StripedC
 		return nil, err
 	}
 	s := &Striped{shards: shards, policy: deal.PolicyOf("segment", config.RejectedTake, uid.PolicyHelp)}
-	s.claims = claims{deal.NewClaims[uid.ID, uid.Run](s.claim)}
+	s.claims = deal.NewClaims[uid.ID, uid.Run](s.claim)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -112,6 +113,28 @@ func (s *Striped) Next() (uid.ID, error) {
 	run, err := s.claim(context.Background(), 1, deal.Next)
 	return uid.ID(run.First), err
 }
+
+// NextN is Next for many ids, as [uid.Generator] says.
+func (s *Striped) NextN(ids []uid.ID) (int, error) { return s.claims.NextN(ids) }
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+func (s *Striped) Wait(ctx context.Context) (uid.ID, error) { return s.claims.Wait(ctx) }
+
+// WaitN is NextN, but waits as Wait does.
+func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	return s.claims.WaitN(ctx, ids)
+}
+
+// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+func (s *Striped) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return s.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+func (s *Striped) TryClaim(limit int64) (uid.Run, error) { return s.claims.TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [uid.Generator] says.
+func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] { return s.claims.All(ctx) }
 
 // poll is how long a call waits for one store before it looks at the others again.
 const poll = 10 * time.Millisecond

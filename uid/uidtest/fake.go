@@ -3,6 +3,7 @@ package uidtest
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"sync"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // Fake is a [uid.Generator] that a test controls. Make one with [NewSequence] or
 // [NewClocked]. The zero value is not usable.
 type Fake struct {
-	claims
+	claims    deal.Claims[uid.ID, uid.Run]
 	clock     *Clock // nil for a Sequence
 	allocator *bits.Allocator
 
@@ -76,7 +77,7 @@ func NewClocked(tb testing.TB, clock *Clock, layout bits.Layout) *Fake {
 
 func start(tb testing.TB, g *Fake) *Fake {
 	g.changed = make(chan struct{})
-	g.claims = claims{deal.NewClaims[uid.ID, uid.Run](g.claim)}
+	g.claims = deal.NewClaims[uid.ID, uid.Run](g.claim)
 	tb.Cleanup(func() { _ = g.Close() })
 	return g
 }
@@ -114,6 +115,26 @@ func (g *Fake) Next() (uid.ID, error) {
 	run, err := g.claim(context.Background(), 1, deal.Next)
 	return uid.ID(run.First), err
 }
+
+// NextN is Next for many ids, as [uid.Generator] says.
+func (g *Fake) NextN(ids []uid.ID) (int, error) { return g.claims.NextN(ids) }
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+func (g *Fake) Wait(ctx context.Context) (uid.ID, error) { return g.claims.Wait(ctx) }
+
+// WaitN is NextN, but waits as Wait does.
+func (g *Fake) WaitN(ctx context.Context, ids []uid.ID) (int, error) { return g.claims.WaitN(ctx, ids) }
+
+// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+func (g *Fake) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return g.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+func (g *Fake) TryClaim(limit int64) (uid.Run, error) { return g.claims.TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [uid.Generator] says.
+func (g *Fake) All(ctx context.Context) iter.Seq2[uid.ID, error] { return g.claims.All(ctx) }
 
 // Parse takes an id of [NewClocked] apart. Ids of a [NewSequence] have no parts: the error matches
 // [bits.ErrForeign].

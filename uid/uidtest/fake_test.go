@@ -185,10 +185,10 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestLeaser gives a number, takes it away and gives another, under each real generator.
-func TestLeaser(t *testing.T) {
+// TestWorkerSource gives a number, takes it away and gives another, under each real generator.
+func TestWorkerSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		leaser := new(uidtest.WorkerSource)
+		source := new(uidtest.WorkerSource)
 		layout := uidtest.Layout()
 		for i := range int64(3) {
 			var gen interface {
@@ -198,20 +198,20 @@ func TestLeaser(t *testing.T) {
 			var err error
 			switch i {
 			case 0:
-				gen, err = uid.NewCached(t.Context(), leaser, uid.CachedConfig{Layout: layout})
+				gen, err = uid.NewCached(t.Context(), source, uid.CachedConfig{Layout: layout})
 			case 1:
-				gen, err = uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{Layout: layout})
+				gen, err = uid.NewDefault(t.Context(), source, uid.DefaultConfig{Layout: layout})
 			case 2:
-				gen, err = uid.NewSlots(t.Context(), leaser, uid.SlotsConfig{Layout: layout})
+				gen, err = uid.NewSlots(t.Context(), source, uid.SlotsConfig{Layout: layout})
 			}
 			if err != nil || gen.Worker() != 2*i+1 {
 				t.Fatalf("%v, worker %d", err, gen.Worker())
 			}
-			leaser.Lose(lease.ErrLost)
+			source.Lose(lease.ErrLost)
 			if _, err := gen.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrLost) {
 				t.Errorf("%T without a number: %v", gen, err)
 			}
-			if err := leaser.Renew(); err != nil {
+			if err := source.Replace(); err != nil {
 				t.Error(err)
 			}
 			if _, err := gen.Next(); err != nil || gen.Worker() != 2*i+2 {
@@ -220,13 +220,13 @@ func TestLeaser(t *testing.T) {
 			gen.Close()
 		}
 		unavailable := errors.New("unavailable")
-		leaser.Fail(unavailable)
-		if _, err := uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{Layout: layout}); err != unavailable {
+		source.Fail(unavailable)
+		if _, err := uid.NewDefault(t.Context(), source, uid.DefaultConfig{Layout: layout}); err != unavailable {
 			t.Error(err)
 		}
-		leaser.Fail(nil)
+		source.Fail(nil)
 		layout.WorkerBits, layout.SequenceBits = 2, layout.SequenceBits+layout.WorkerBits-2
-		if _, err := uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{Layout: layout}); !errors.Is(err, lease.ErrExhausted) {
+		if _, err := uid.NewDefault(t.Context(), source, uid.DefaultConfig{Layout: layout}); !errors.Is(err, lease.ErrExhausted) {
 			t.Error(err)
 		}
 	})

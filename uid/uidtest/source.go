@@ -25,55 +25,56 @@ type held struct {
 }
 
 // Lease implements [uid.WorkerSource].
-func (l *WorkerSource) Lease(_ context.Context, request lease.Request) (lease.Lease, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err != nil {
-		return nil, l.err
+func (s *WorkerSource) Lease(_ context.Context, request lease.Request) (lease.Lease, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, s.err
 	}
-	if l.held == nil {
-		l.held = map[*held]bool{}
+	if s.held == nil {
+		s.held = map[*held]bool{}
 	}
-	h := &held{l, request}
-	if err := l.give(h); err != nil {
+	h := &held{s, request}
+	if err := s.give(h); err != nil {
 		return nil, err
 	}
-	l.held[h] = true
+	s.held[h] = true
 	return h, nil
 }
 
 // give gives a number that no generator had. The lock is held.
-func (l *WorkerSource) give(h *held) error {
-	if l.last++; l.last > h.request.Limit {
-		return fmt.Errorf("%w: %d were given, which are all of the layout", lease.ErrExhausted, l.last-1)
+func (s *WorkerSource) give(h *held) error {
+	if s.last++; s.last > h.request.Limit {
+		return fmt.Errorf("%w: %d were given, which are all of the layout", lease.ErrExhausted, s.last-1)
 	}
-	h.request.Granted(lease.Grant{Held: true, Number: l.last, Fresh: true})
+	h.request.Granted(lease.Grant{Held: true, Number: s.last, Fresh: true})
 	return nil
 }
 
 // Fail makes further starts fail with err, until Fail is called with nil.
-func (l *WorkerSource) Fail(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.err = err
+func (s *WorkerSource) Fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
 // Lose takes the numbers of all generators away: they fail with [uid.ErrReservation], and
 // their error wraps err, such as [lease.ErrLost].
-func (l *WorkerSource) Lose(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for h := range l.held {
+func (s *WorkerSource) Lose(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.held {
 		h.request.Granted(lease.Grant{Err: err})
 	}
 }
 
-// Renew gives each generator another number. The error matches [lease.ErrExhausted].
-func (l *WorkerSource) Renew() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for h := range l.held {
-		if err := l.give(h); err != nil {
+// Replace gives each generator a number that none had, in place of the one that it holds or has
+// lost. If the layout has no further number, the error matches [lease.ErrExhausted].
+func (s *WorkerSource) Replace() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.held {
+		if err := s.give(h); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (l *WorkerSource) Renew() error {
 }
 
 // String names the WorkerSource in logs.
-func (l *WorkerSource) String() string { return "uidtest.WorkerSource" }
+func (s *WorkerSource) String() string { return "uidtest.WorkerSource" }
 
 // Use implements [lease.Lease]. It does nothing: numbers have no end.
 func (*held) Use(_, _ time.Time) {}
