@@ -1,10 +1,6 @@
 package uid
 
-import (
-	"math"
-
-	"github.com/uidring/uidring/internal/alphabet"
-)
+import "github.com/uidring/uidring/internal/alphabet"
 
 const (
 	base32Width = 13 // characters of 5 bits, so that the first is at most 7
@@ -12,14 +8,14 @@ const (
 )
 
 var (
-	base32 = coding{alphabet.NewCrockford(), alphabet.Crockford, base32Width, "at most 7ZZZZZZZZZZZZ in Crockford's base32"}
-	base62 = coding{alphabet.New("base62", alphabet.Base62), alphabet.Base62, base62Width, "at most AzL8n0Y58m7 in base62"}
+	base32 = alphabet.NewCrockford()
+	base62 = alphabet.New("base62", alphabet.Base62)
 )
 
 // Base32 returns the id in Crockford's base32: 13 digits and capital letters
 // without I, L, O and U. The texts sort as the ids do, byte by byte, survive changes of
 // case, and are safe in URLs and file names.
-func (id ID) Base32() string { return base32.text(id) }
+func (id ID) Base32() string { return base32.Text(uint64(id), base32Width) }
 
 // ParseBase32 reads an id from 13 characters of Crockford's base32. It reads lower
 // case too and, by Crockford's rules, I and L as 1 and O as 0. It refuses hyphens, U,
@@ -27,46 +23,19 @@ func (id ID) Base32() string { return base32.text(id) }
 // character and its position, and matches [ErrSyntax].
 //
 // A text does not show its form: 13 decimal digits are valid base32 too.
-func ParseBase32(text string) (ID, error) { return base32.parse(text) }
+func ParseBase32(text string) (ID, error) {
+	n, err := base32.Parse(ErrSyntax, text, base32Width, "at most 7ZZZZZZZZZZZZ in Crockford's base32")
+	return ID(n), err
+}
 
 // Base62 returns the id as 11 characters: digits, capitals and small letters,
 // in ASCII's order. The texts sort as the ids do, byte by byte. A collation that ignores
 // case, such as MySQL's default, treats some of them as equal: prefer [ID.Base32].
-func (id ID) Base62() string { return base62.text(id) }
+func (id ID) Base62() string { return base62.Text(uint64(id), base62Width) }
 
 // ParseBase62 reads an id from the 11 characters that [ID.Base62] writes, and from
 // no other text. The errors are those of [ParseBase32].
-func ParseBase62(text string) (ID, error) { return base62.parse(text) }
-
-type coding struct {
-	*alphabet.Alphabet
-	digits string // one for each value
-	width  int
-	most   string // of an id, for errors
-}
-
-// text writes id, also a negative one, which parse refuses.
-func (c *coding) text(id ID) string {
-	text, n := make([]byte, c.width), uint64(id)
-	for i := len(text) - 1; i >= 0; i-- {
-		text[i] = c.digits[n%uint64(len(c.digits))]
-		n /= uint64(len(c.digits))
-	}
-	return string(text)
-}
-
-func (c *coding) parse(text string) (ID, error) {
-	if len(text) != c.width {
-		return 0, c.Fault(ErrSyntax, text, c.width, c.most)
-	}
-	base, n := uint64(len(c.digits)), uint64(0)
-	for i := range len(text) {
-		value := uint64(c.Values[text[i]])
-		// All characters but the last make less than 2^63 in either base.
-		if value == alphabet.None || i == c.width-1 && n > (math.MaxInt64-value)/base {
-			return 0, c.Fault(ErrSyntax, text, c.width, c.most)
-		}
-		n = n*base + value
-	}
-	return ID(n), nil
+func ParseBase62(text string) (ID, error) {
+	n, err := base62.Parse(ErrSyntax, text, base62Width, "at most AzL8n0Y58m7 in base62")
+	return ID(n), err
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/internal/test/promtest"
+	"github.com/uidring/uidring/internal/test/statstest"
 )
 
 // The metrics of a server under TLS, some of whose requests failed, answer every query of the
@@ -49,7 +49,7 @@ log: {requests_per_s: 0}
 	_, scraped := get(t, client, r.url+"/metrics", "Authorization: Bearer test")
 	alerts, err := os.ReadFile("deploy/alerts.yml")
 	need.Must(t, err)
-	queries := promtest.Queries(t, "deploy/dashboard.json")
+	queries := statstest.Queries(t, "deploy/dashboard.json")
 	asked := fmt.Sprint(queries)
 	for _, name := range regexp.MustCompile(`uidringd_[a-z_]+`).FindAllString(string(alerts)+asked, -1) {
 		if !strings.Contains(scraped, "\n"+name+"{") && !strings.Contains(scraped, "\n"+name+" ") {
@@ -94,11 +94,11 @@ log: {requests_per_s: 0}
 	slices.SortFunc(checks, func(a, b check) int { return strings.Compare(a.Expr, b.Expr) })
 	text, err := json.Marshal(map[string]any{"tests": []any{map[string]any{"interval": "1m", "input_series": inputs, "promql_expr_test": checks}}})
 	need.Must(t, err)
-	promtest.Promtool(t, nil, "test", "rules", write(t, t.TempDir(), "queries.yml", string(text)))
+	statstest.Promtool(t, nil, "test", "rules", write(t, t.TempDir(), "queries.yml", string(text)))
 }
 
 // Each alert fires as the made-up series say.
 func TestAlerts(t *testing.T) {
-	promtest.Promtool(t, nil, "check", "rules", "deploy/alerts.yml")
-	promtest.Promtool(t, nil, "test", "rules", "deploy/testdata/alerts_test.yml")
+	statstest.Promtool(t, nil, "check", "rules", "deploy/alerts.yml")
+	statstest.Promtool(t, nil, "test", "rules", "deploy/testdata/alerts_test.yml")
 }

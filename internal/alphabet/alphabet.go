@@ -1,9 +1,10 @@
-// Package alphabet has the alphabets in which ids are written with a fixed number of
-// characters, and the errors for texts that are no such ids.
+// Package alphabet writes and reads numbers with a fixed number of characters of an alphabet, as
+// ids and tokens have them.
 package alphabet
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -22,12 +23,13 @@ const None = 0xff
 // Alphabet gives the value of each byte, or None.
 type Alphabet struct {
 	name   string // for errors
+	digits string // by value
 	Values [256]uint8
 }
 
 // New returns the alphabet of characters; the value of a character is its index.
 func New(name, characters string) *Alphabet {
-	a := &Alphabet{name: name}
+	a := &Alphabet{name: name, digits: characters}
 	for i := range a.Values {
 		a.Values[i] = None
 	}
@@ -48,6 +50,33 @@ func NewCrockford() *Alphabet {
 		a.Values[c] = digit
 	}
 	return a
+}
+
+// Text writes n with the last width characters that n has.
+func (a *Alphabet) Text(n uint64, width int) string {
+	text, base := make([]byte, width), uint64(len(a.digits))
+	for i := len(text) - 1; i >= 0; i-- {
+		text[i] = a.digits[n%base]
+		n /= base
+	}
+	return string(text)
+}
+
+// Parse reads a number up to 2^63-1 from width characters, of which all but the last make less
+// than 2^63. An error is that of Fault.
+func (a *Alphabet) Parse(sentinel error, text string, width int, want string) (int64, error) {
+	if len(text) != width {
+		return 0, a.Fault(sentinel, text, width, want)
+	}
+	base, n := uint64(len(a.digits)), uint64(0)
+	for i := range len(text) {
+		value := uint64(a.Values[text[i]])
+		if value == None || i == width-1 && n > (math.MaxInt64-value)/base {
+			return 0, a.Fault(sentinel, text, width, want)
+		}
+		n = n*base + value
+	}
+	return int64(n), nil
 }
 
 // Fault returns an error that wraps sentinel, quotes text and says why text is not width

@@ -1,5 +1,5 @@
 // Package figures is the list of what uid.Stats holds. The status page, its JSON and the
-// metrics print this list.
+// metrics print this list. It imports uid for Stats.
 package figures
 
 import (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/internal/test/promtest"
+	"github.com/uidring/uidring/internal/test/statstest"
 )
 
 // metricsIn returns the metrics that a text names, and fails the test for one that there is
@@ -50,8 +50,8 @@ func TestDashboard(t *testing.T) {
 			t.Errorf("no panel shows %s", f.Name)
 		}
 	}
-	for _, expr := range promtest.Queries(t, "dashboard.json") {
-		if strings.Count(expr, promtest.Variables.Replace(`{job=~"$job", instance=~"$instance", generator=~"$generator"}`)) != strings.Count(expr, "uidring_") {
+	for _, expr := range statstest.Queries(t, "dashboard.json") {
+		if strings.Count(expr, statstest.Variables.Replace(`{job=~"$job", instance=~"$instance", generator=~"$generator"}`)) != strings.Count(expr, "uidring_") {
 			t.Errorf("%s\nwant the variables after each metric", expr)
 		}
 	}
@@ -61,25 +61,25 @@ func TestDashboard(t *testing.T) {
 }
 
 func TestAlertsByPromtool(t *testing.T) {
-	promtest.Promtool(t, nil, "check", "rules", "alerts.yml")
-	promtest.Promtool(t, nil, "test", "rules", "testdata/alerts_test.yml")
+	statstest.Promtool(t, nil, "check", "rules", "alerts.yml")
+	statstest.Promtool(t, nil, "test", "rules", "testdata/alerts_test.yml")
 }
 
 // What the dashboard asks is PromQL: as rules that record it, promtool reads it.
 func TestDashboardByPromtool(t *testing.T) {
 	var rules []map[string]string
-	for name, expr := range promtest.Queries(t, "dashboard.json") {
+	for name, expr := range statstest.Queries(t, "dashboard.json") {
 		rules = append(rules, map[string]string{"record": name, "expr": expr})
 	}
 	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
 	need.Must(t, err)
 	file := filepath.Join(t.TempDir(), "rules.yml")
 	need.Must(t, os.WriteFile(file, text, 0o600))
-	promtest.Promtool(t, nil, "check", "rules", file)
+	statstest.Promtool(t, nil, "check", "rules", file)
 }
 
 func TestExpositionByPromtool(t *testing.T) {
-	if out := promtest.Promtool(t, bytes.NewReader(read(t, "metrics.txt")), "check", "metrics"); len(out) > 0 {
+	if out := statstest.Promtool(t, bytes.NewReader(read(t, "metrics.txt")), "check", "metrics"); len(out) > 0 {
 		t.Errorf("promtool has to say: %s", out)
 	}
 }

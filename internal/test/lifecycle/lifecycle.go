@@ -1,5 +1,5 @@
 // Package lifecycle asks a store for everything that a service asks it for, as a test does whose
-// user has the documented rights and no others.
+// user has the documented rights and no others. It imports uid and lease, since a service does.
 package lifecycle
 
 import (

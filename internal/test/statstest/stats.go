@@ -1,5 +1,6 @@
-// Package statstest has the statistics of generators of every kind and in every state, which
-// the tests of the page and of the metrics print.
+// Package statstest has the statistics of generators of every kind and in every state, which the
+// tests of the page and of the metrics print, and checks what Prometheus and Grafana read: alert
+// rules, metrics and dashboards. It imports uid for Stats.
 package statstest
 
 import (

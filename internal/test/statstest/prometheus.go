@@ -1,5 +1,4 @@
-// Package promtest checks what Prometheus and Grafana read: alert rules, metrics and dashboards.
-package promtest
+package statstest
 
 import (
 	"encoding/json"
