@@ -47,7 +47,7 @@ type Layout struct {
 
 var epoch2026 = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Default returns the layout that a zero Config has: 28/22/13 in seconds from
+// Default returns the layout of a generator whose config names none: 28/22/13 in seconds from
 // 2026-01-01, 8,192 ids a second for each of 4,194,304 workers. It ends on
 // 2034-07-04 at 21:24:16 UTC.
 func Default() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }

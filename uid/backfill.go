@@ -21,9 +21,6 @@ var (
 
 	// ErrBackfillTime is matched when Backfill is asked for a time that it cannot stamp.
 	ErrBackfillTime = errors.New("uid: not a time to backfill")
-
-	// ErrUsedNumber is matched when a Backfill gets a number that may have been used.
-	ErrUsedNumber = errors.New("uid: worker number may have been used before")
 )
 
 // BackfillConfig configures a [Backfill]. Zero fields are defaults.
@@ -73,23 +70,23 @@ type Backfill struct {
 	issued    int64
 }
 
-// NewBackfill returns a Backfill under a number of leaser that was never given. leaser is a
+// NewBackfill returns a Backfill under a number of source that was never given. source is a
 // lease.Leaser of any store, without an Assigner, or a worker.Registry; with any other, the
-// error matches [ErrUsedNumber]. ctx bounds the start only. Other errors are as for
+// error matches [ErrConfig]. ctx bounds the start only. Other errors are as for
 // [NewDefault].
-func NewBackfill(ctx context.Context, leaser WorkerSource, config BackfillConfig) (*Backfill, error) {
+func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
 	b.holder.unused = true
-	if err := b.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := b.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	b.began = b.holder.bits.Tick(b.holder.now())
-	if err := b.holder.take(ctx, leaser); err != nil {
+	if err := b.holder.take(ctx, source); err != nil {
 		return nil, err
 	}
 	if !b.holder.grant.Load().fresh {
-		err := fmt.Errorf("%w: number %d, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrUsedNumber, b.Worker())
+		err := fmt.Errorf("%w: worker number %d may have been used before, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrConfig, b.Worker())
 		return nil, errors.Join(err, deal.Close(func(ctx context.Context) error { return b.holder.giveBack(ctx, 0) }))
 	}
 	b.holder.logStart("Backfill")
@@ -107,7 +104,7 @@ func (b *Backfill) At(t time.Time) (ID, error) {
 // and returns how many it filled. If it fills fewer than all, the error matches
 // [ErrTickFull]. The error matches [ErrBackfillTime] if the tick lies before the layout's
 // epoch, is not earlier than the start of the Backfill, or is forgotten. After Close,
-// the error is [ErrClosed]. If the leaser has withdrawn the number, the error matches
+// the error is [ErrClosed]. If the source has withdrawn the number, the error matches
 // [ErrReservation].
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	b.mu.Lock()

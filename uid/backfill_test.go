@@ -54,8 +54,8 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 	config := uid.BackfillConfig{Layout: small, Now: clock.now}
 	leased := &fakeLeaser{number: 3}
 	for name, leaser := range map[string]uid.WorkerSource{"static": uid.NewStaticWorker(1), "leased": leased} {
-		if _, err := uid.NewBackfill(t.Context(), leaser, config); !errors.Is(err, uid.ErrUsedNumber) {
-			t.Errorf("%s: %v, want ErrUsedNumber", name, err)
+		if _, err := uid.NewBackfill(t.Context(), leaser, config); !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("%s: %v, want ErrConfig", name, err)
 		}
 	}
 	if len(leased.released) != 1 {

@@ -134,7 +134,7 @@ func TestLeaseThatHangs(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
 			_, err := open(&hanging{fakeLeaser{number: 999, until: bubble.Epoch.Add(time.Hour)}}, uid.CachedConfig{Layout: bubble})
-			if !errors.Is(err, uid.ErrWorkerRange) || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) < uid.CloseTimeout {
+			if !errors.Is(err, uid.ErrConfig) || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) < uid.CloseTimeout {
 				t.Errorf("%s: a start failed with %v after %v", kind, err, time.Since(begun))
 			}
 		})

@@ -30,17 +30,17 @@ type Cached struct {
 // for the release of a worker number: 5 seconds. Shutdown takes a context instead.
 const CloseTimeout = deal.CloseTimeout
 
-// NewCached takes a worker number from leaser, fills the ring and returns the
+// NewCached takes a worker number from source, fills the ring and returns the
 // generator. ctx bounds the start only. End the generator with Close or Shutdown.
 //
-// Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come from
-// the leaser. [ErrBorrowLimit] means that an earlier holder of the number reserved
-// time beyond CachedConfig.MaxBorrow, [ErrReservation] that no time can be reserved.
-func NewCached(ctx context.Context, leaser WorkerSource, config CachedConfig) (*Cached, error) {
+// Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. [ErrBorrowLimit] means
+// that an earlier holder of the number reserved time beyond CachedConfig.MaxBorrow,
+// [ErrReservation] that no time can be reserved.
+func NewCached(ctx context.Context, source WorkerSource, config CachedConfig) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
 	g.holder.regranted = g.regranted
-	if err := g.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	borrow := g.holder.bits.MaxTick()
@@ -54,7 +54,7 @@ func NewCached(ctx context.Context, leaser WorkerSource, config CachedConfig) (*
 		return nil, err
 	}
 	g.claims, g.engine, g.ring = deal.ClaimsOf[ID, Run](engine), engine, engine.Ring()
-	if err := g.holder.take(ctx, leaser); err != nil {
+	if err := g.holder.take(ctx, source); err != nil {
 		return nil, err
 	}
 	if err := g.engine.Start(ctx, func(err error) bool { return PolicyHelp(Refusal{Err: err}) == nil }); err != nil {

@@ -25,7 +25,7 @@ const (
 
 // Limits of the configs of this package and of those below it, where zero is the default.
 const (
-	// Unlimited is no limit. So is every other negative duration.
+	// Unlimited is no limit. Every other negative duration is an error.
 	Unlimited time.Duration = -1
 
 	// None allows nothing. It is a nanosecond, which is less than a tick.
@@ -128,17 +128,26 @@ func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *i
 	return faults
 }
 
+// checkLimit adds a limit that is negative and not [Unlimited].
+func checkLimit(faults *invalid.List, name string, limit time.Duration) {
+	if limit < 0 && limit != Unlimited {
+		faults.Add(name, limit, fmt.Sprintf("%v for no limit, 0 for the default, or more", Unlimited))
+	}
+}
+
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
 func (c *DefaultConfig) prepare() *invalid.List {
-	switch c.MaxBackward = cmp.Or(c.MaxBackward, DefaultMaxBackward); {
-	case c.MaxBackward == None:
+	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
+	checkLimit(faults, "MaxBackward", c.MaxBackward)
+	switch c.MaxBackward = cmp.Or(c.MaxBackward, DefaultMaxBackward); c.MaxBackward {
+	case None:
 		c.MaxBackward = 0
-	case c.MaxBackward < 0:
+	case Unlimited:
 		c.MaxBackward = math.MaxInt64
 	}
-	return prepare(&c.Layout, c.PreviousLayout, &c.Logger)
+	return faults
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
@@ -164,8 +173,9 @@ func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
 			most, c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))
 	}
 	invalid.Range(faults, "PaddingFactor", c.PaddingFactor, 1, 99)
-	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
-		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one to keep ids for ever", MinMaxAge))
+	checkLimit(faults, "MaxBorrow", c.MaxBorrow)
+	if c.MaxAge < MinMaxAge && c.MaxAge != Unlimited {
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or %v to keep ids for ever", MinMaxAge, Unlimited))
 	}
 	schedule, err := padding.ParseSchedule(c.Schedule)
 	faults.Wrap("Schedule", err)

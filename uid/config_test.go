@@ -35,7 +35,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"BoostPower is 33, want 1 to 20", // in the original, 33 means 1
 			"PaddingFactor is 100, want 1 to 99",
 			`Schedule: padding: invalid schedule: "TZ=UTC @hourly" names a time zone`,
-			"MaxAge is 1ns, want 10ms or more, or a negative one to keep ids for ever",
+			"MaxAge is 1ns, want 10ms or more, or -1ns to keep ids for ever",
 		}},
 		{uid.CachedConfig{BoostPower: -1, PaddingFactor: -1}, []string{
 			"BoostPower is -1, want 1 to 20",
@@ -49,6 +49,11 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		{uid.CachedConfig{BoostPower: 17}, []string{
 			"BoostPower is 17, want at most 16: a ring of 2^17 ticks of 1s never fills with MaxBorrow 24h0m0s and MaxAge 1m0s",
 		}},
+		{uid.CachedConfig{MaxBorrow: -time.Second, MaxAge: -time.Second}, []string{
+			"MaxBorrow is -1s, want -1ns for no limit, 0 for the default, or more",
+			"MaxAge is -1s, want 10ms or more, or -1ns to keep ids for ever",
+		}},
+		{uid.DefaultConfig{Layout: wide, MaxBackward: -2}, []string{"Layout: bits: invalid layout", "MaxBackward is -2ns, want -1ns for no limit"}},
 		{uid.DefaultConfig{Layout: wide}, []string{"Layout: bits: invalid layout"}},
 		{uid.SlotsConfig{Layout: wide, Slots: -1}, []string{"Layout: bits: invalid layout", "Slots is -1, want a power of two from 1 to 65536"}},
 		{uid.SlotsConfig{Slots: 3}, []string{"Slots is 3"}},
@@ -149,7 +154,7 @@ func TestWorkerNumbers(t *testing.T) {
 			4194304: "worker number is 4194304, want 0 to 4194303",
 		} {
 			_, err := open(uid.NewStaticWorker(number), uid.CachedConfig{})
-			if !errors.Is(err, uid.ErrWorkerRange) || !strings.Contains(err.Error(), want) {
+			if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q in it", kind, err, want)
 			}
 		}
@@ -228,7 +233,7 @@ func TestStartIsLogged(t *testing.T) {
 		leaser uid.WorkerSource
 		want   string
 	}{
-		{"Cached", uid.NewStaticWorker(7), `worker=7 store=uid.NewStaticWorker reserved_until="no end"`},
+		{"Cached", uid.NewStaticWorker(7), `worker=7 store="static worker" reserved_until="no end"`},
 		{"Default", named{&fakeLeaser{number: 8, until: until}}, `worker=8 store="shelf 7" reserved_until=2026-01-01T00:01:40Z`},
 		{"Slots", &fakeLeaser{number: 9, until: until}, `worker=9 store=*uid_test.fakeLeaser reserved_until=2026-01-01T00:01:40Z`},
 		{"Backfill", &fakeLeaser{number: 10, fresh: true}, `worker=10 store=*uid_test.fakeLeaser reserved_until="no end"`},

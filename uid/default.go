@@ -50,17 +50,16 @@ type Default struct {
 	calls deal.Calls
 }
 
-// NewDefault takes a worker number from leaser and returns the generator. ctx
-// bounds the start only. Errors match [ErrConfig], [ErrTimeExhausted] or
-// [ErrWorkerRange], or come from the leaser. If a crashed holder of a leased
-// number reserved time ahead of the clock, NewDefault waits until the clock catches up; if
+// NewDefault takes a worker number from source and returns the generator. ctx
+// bounds the start only. Errors match [ErrConfig] or [ErrTimeExhausted], or come from source.
+// If a crashed holder of a leased number reserved time ahead of the clock, NewDefault waits until the clock catches up; if
 // ctx ends before, the error says when ids begin.
-func NewDefault(ctx context.Context, leaser WorkerSource, config DefaultConfig) (*Default, error) {
+func NewDefault(ctx context.Context, source WorkerSource, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward, calls: deal.NewCalls()}
 	g.skipped.Store(math.MinInt64) // last is never so low
 	g.holder.renumber = g.renumber
-	if err := g.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.claims = deal.NewClaims[ID, Run](g.claim)
@@ -70,7 +69,7 @@ func NewDefault(ctx context.Context, leaser WorkerSource, config DefaultConfig) 
 	sequences := g.holder.bits.MaxSequence() + 1
 	start := rand.Int64N(max(sequences/2, 1))
 	g.last.Store(-1 - (sequences-start)%sequences)
-	if err := g.holder.take(ctx, leaser); err != nil {
+	if err := g.holder.take(ctx, source); err != nil {
 		return nil, err
 	}
 	if g.Worker() == 0 {

@@ -35,6 +35,13 @@
 // end. A generator that cannot renew its lease fails with [ErrReservation] when the reserved time
 // ends.
 //
+// # Configs and constructors
+//
+// The zero fields of a config are defaults, [Unlimited] and [None] stand for no limit and for
+// nothing, and Validate names every wrong field. A constructor whose value is used as it is, such
+// as a generator, returns an error. A constructor whose value goes to another call, such as a
+// Leaser or a store, returns none, so that calls nest: that call returns its error.
+//
 // # What an id reveals
 //
 // An id shows when it was made and by which worker. Package opaque turns ids into tokens

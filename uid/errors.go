@@ -33,10 +33,6 @@ var (
 	// ErrClockBackward is matched by a [*ClockBackwardError].
 	ErrClockBackward = errors.New("uid: clock moved backward")
 
-	// ErrWorkerRange is matched when the worker number that a [WorkerSource] gave
-	// does not fit the layout.
-	ErrWorkerRange = errors.New("uid: worker number out of range")
-
 	// ErrStale is the error of CachedConfig.RejectedPut for ids that are too old.
 	ErrStale = padding.ErrStale
 
@@ -44,7 +40,16 @@ var (
 	// because their worker number was lost.
 	ErrWorkerLost = errors.New("uid: worker number is lost")
 
-	// ErrConfig is matched by every error about a config of this package.
+	// ErrUnavailable is matched when ids come from a store or a server, as those of segments and
+	// clients do, and it did not answer. The generator asks again by itself.
+	ErrUnavailable = errors.New("uid: store or server is unavailable")
+
+	// ErrRewound is matched when a store or a server gave ids that are not above those it gave
+	// before. The generator does not issue them. Someone has to repair the store.
+	ErrRewound = errors.New("uid: store has gone back")
+
+	// ErrConfig is matched by every error about a config of this package, and about a worker number
+	// that its [WorkerSource] gave and that does not fit.
 	ErrConfig = deal.ErrConfig
 )
 

@@ -149,7 +149,7 @@ func ExampleNewStaticWorker() {
 	fmt.Println(err)
 	// Output:
 	// worker 7
-	// uid: worker number out of range: worker number is 1024, want 0 to 1023, the greatest that the layout can hold
+	// uid: invalid config: worker number is 1024, want 0 to 1023, the greatest that the layout can hold
 }
 
 // inventory stands for what an organisation has that numbers its processes.
@@ -315,7 +315,7 @@ func ExampleNewBackfill() {
 	_, err = backfill.At(time.Now().Add(time.Hour)) // live generators stamp that time
 	fmt.Println(errors.Is(err, uid.ErrBackfillTime))
 	_, err = uid.NewBackfill(ctx, uid.NewStaticWorker(7), uid.BackfillConfig{})
-	fmt.Println(errors.Is(err, uid.ErrUsedNumber))
+	fmt.Println(errors.Is(err, uid.ErrConfig))
 	// Output:
 	// 2026-01-02 03:04:05 +0000 UTC <nil>
 	// true

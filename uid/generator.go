@@ -72,7 +72,7 @@ var (
 	_ Generator = (*Slots)(nil)
 )
 
-// Run is N consecutive ids: First, First+1 and so on.
+// Run is N consecutive ids: First, First+1 and so on. The zero Run has none.
 type Run struct {
 	First ID
 	N     int64

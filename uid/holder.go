@@ -61,13 +61,13 @@ func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.la
 
 // prepare does the part of the start that needs no worker number, so that an unusable
 // config uses up no number.
-func (h *holder) prepare(faults *invalid.List, leaser WorkerSource, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	if now == nil {
 		now = time.Now
 	}
 	at := now()
-	if leaser == nil {
-		faults.Add("leaser", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.NewStaticWorker(1)")
+	if source == nil {
+		faults.Add("source", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.NewStaticWorker(1)")
 	}
 	if at.Before(layout.Epoch) {
 		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+instant(at.Truncate(time.Second)))
@@ -105,22 +105,22 @@ func (h *holder) exhausted() error {
 
 func (h *holder) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(h.end) }
 
-func (h *holder) take(ctx context.Context, leaser WorkerSource) error {
+func (h *holder) take(ctx context.Context, source WorkerSource) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("uid: take a worker number: %w", err)
 	}
-	held, err := leaser.Lease(ctx, lease.Request{
+	held, err := source.Lease(ctx, lease.Request{
 		Limit: h.bits.MaxWorker(), Clock: h.now, Granted: h.granted, Layout: layoutText(h.bits.Layout()), PreviousLayout: h.succeeds,
 		Fresh: h.unused,
 	})
 	if err != nil {
 		return err // it names the operation
 	}
-	h.lease, h.store = held, fmt.Sprintf("%T", leaser)
-	if named, ok := leaser.(fmt.Stringer); ok {
+	h.lease, h.store = held, fmt.Sprintf("%T", source)
+	if named, ok := source.(fmt.Stringer); ok {
 		h.store = named.String()
 	}
-	if w := h.grant.Load(); errors.Is(w.err, ErrWorkerRange) {
+	if w := h.grant.Load(); errors.Is(w.err, ErrConfig) {
 		return errors.Join(w.err, deal.Close(func(ctx context.Context) error { return h.giveBack(ctx, 0) }))
 	}
 	return nil
@@ -150,7 +150,7 @@ func (h *holder) granted(g lease.Grant) {
 	case !g.Held: // ids so far were made under the last one
 	case g.Number < 0 || g.Number > h.bits.MaxWorker():
 		w = empty(g.Number, fmt.Errorf("%w: worker number is %d, want 0 to %d, the greatest that the layout can hold",
-			ErrWorkerRange, g.Number, h.bits.MaxWorker()))
+			ErrConfig, g.Number, h.bits.MaxWorker()))
 	default:
 		w = h.grantOf(g)
 	}

@@ -11,7 +11,7 @@ import (
 // layout stamp the same time under one number. Uniqueness across a fleet depends on
 // that alone.
 //
-// Package worker has leasers that take numbers from a database. [NewStaticWorker]
+// Package worker has sources that take numbers from a database. [NewStaticWorker]
 // is a number that the caller knows to be free, and [lease.NewPermanent] makes a WorkerSource
 // of any lease.Assigner.
 type WorkerSource interface {
@@ -23,7 +23,7 @@ type WorkerSource interface {
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 
-// NewStaticWorker is the [WorkerSource] of a number that the caller has from elsewhere,
+// NewStaticWorker returns the [WorkerSource] of a number that the caller has from elsewhere,
 // such as a configuration file.
 //
 // The caller promises that no other generator uses the number with the same layout, and
@@ -36,6 +36,6 @@ func NewStaticWorker(number int64) *lease.Permanent { return lease.NewPermanent(
 
 type static int64
 
-func (static) String() string { return "uid.NewStaticWorker" }
+func (static) String() string { return "static worker" }
 
 func (n static) Assign(context.Context, int64) (int64, error) { return int64(n), nil }

@@ -109,7 +109,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 		"end of a context":  {ctx, &fakeLeaser{number: 7, from: at(50), until: at(50), wanted: func(time.Time) { cancel() }}, 0, []error{context.Canceled}},
 		"beyond MaxBorrow":  {t.Context(), &fakeLeaser{number: 7, from: at(9), until: at(100)}, 3 * time.Second, []error{uid.ErrBorrowLimit}},
 		"beyond the layout": {t.Context(), &fakeLeaser{number: 7, from: small.End().Add(time.Hour)}, -1, []error{uid.ErrTimeExhausted}},
-		"no such number":    {t.Context(), &fakeLeaser{number: 256, until: at(100)}, 0, []error{uid.ErrWorkerRange}},
+		"no such number":    {t.Context(), &fakeLeaser{number: 256, until: at(100)}, 0, []error{uid.ErrConfig}},
 	} {
 		config, _ := leased()
 		config.MaxBorrow = test.borrow

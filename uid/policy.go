@@ -19,7 +19,7 @@ type TakePolicy func(Refusal) error
 type Refusal struct {
 	// Err is the reason: [ErrNotReady], or an error that matches [ErrBorrowLimit] or
 	// [ErrReservation]. In segments and clients it is ErrNotReady, or an error that matches
-	// segment.ErrUnavailable; in segment.Striped, the error has those of all stores.
+	// [ErrUnavailable]; in segment.Striped, the error has those of all stores.
 	Err error
 
 	// Attempt counts how often this call has found the ring empty, from 1.

@@ -101,21 +101,21 @@ type slots struct {
 // shutSlot replaces the word of a slot that issues nothing more.
 const shutSlot = math.MaxUint64
 
-// NewSlots takes a worker number from leaser and returns the generator. If a crashed holder
+// NewSlots takes a worker number from source and returns the generator. If a crashed holder
 // of a leased number reserved time ahead of the clock, the first ids are of the time after
 // that. ctx and the errors are as for [NewDefault].
-func NewSlots(ctx context.Context, leaser WorkerSource, config SlotsConfig) (*Slots, error) {
+func NewSlots(ctx context.Context, source WorkerSource, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
 	g.holder.renumber = g.renumber
-	if err := g.holder.prepare(faults, leaser, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.claims = deal.NewClaims[ID, Run](g.claim)
 	g.clock = clock{bits: &g.holder.bits, now: g.holder.now, system: config.Now == nil}
 	g.start = rand.Int64N(max((g.holder.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
 	g.slots.Store(&slots{worker: -1})
-	if err := g.holder.take(ctx, leaser); err != nil {
+	if err := g.holder.take(ctx, source); err != nil {
 		return nil, err
 	}
 	if err := g.holder.await(ctx, func(w *grant) bool { return w.covers(w.first) }); err != nil {

@@ -8,16 +8,11 @@ var (
 	// get. The error does not say which.
 	ErrToken = errors.New("opaque: token is not authentic")
 
-	// ErrSyntax is matched by an error about a text that is no token. It quotes the text.
-	ErrSyntax = errors.New("opaque: not a token")
+	// ErrSyntax is matched by an error about a text that is no token, which it quotes, and about
+	// an id or a number below 0.
+	ErrSyntax = errors.New("opaque: malformed")
 
-	// ErrKey is matched by an error about a key, which shows the key's length only, and
-	// by those of a zero [Sealer] or [Permutation].
-	ErrKey = errors.New("opaque: no usable key")
-
-	// ErrContext is matched by the error for an empty context.
-	ErrContext = errors.New("opaque: no context")
-
-	// ErrNegative is matched by the error for an id or a number below 0.
-	ErrNegative = errors.New("opaque: negative number")
+	// ErrConfig is matched by an error about a key, which shows the key's length only, or an empty
+	// context, and by those of a zero [Sealer] or [Permutation].
+	ErrConfig = errors.New("opaque: invalid config")
 )

@@ -27,7 +27,7 @@ func ExampleNew() {
 	fmt.Println(err)
 	// Output:
 	// opaque.Sealer{context: "orders", keys: 2}
-	// opaque: no usable key: key 1 of 1 has 16 bytes, want 32
+	// opaque: invalid config: key 1 of 1 has 16 bytes, want 32
 }
 
 func ExampleSealer_Seal() {
@@ -65,7 +65,7 @@ func ExampleSealer_Open() {
 	// Output:
 	// 960121041164754944
 	// opaque: token is not authentic
-	// opaque: not a token: "960121041164754944", want 26 characters of Crockford's base32, not 18
+	// opaque: malformed: "960121041164754944", want 26 characters of Crockford's base32, not 18
 }
 
 func ExampleParseToken() {
@@ -75,7 +75,7 @@ func ExampleParseToken() {
 	fmt.Println(err)
 	// Output:
 	// 4EXXHVZ721QW3N4Q2AVWHBZ7YW <nil>
-	// opaque: not a token: "4EXX-HVZ7-21QW", "-" at 5 is no character of Crockford's base32, want 26 of them
+	// opaque: malformed: "4EXX-HVZ7-21QW", "-" at 5 is no character of Crockford's base32, want 26 of them
 }
 
 func ExampleToken() {

@@ -24,7 +24,7 @@ const (
 // the same key.
 const salt = "github.com/uidring/uidring/uid/opaque"
 
-var errUnmade = fmt.Errorf("%w: made without its constructor", ErrKey)
+var errUnmade = fmt.Errorf("%w: made without its constructor", ErrConfig)
 
 // blocks lends memory for one block to each call. A local variable would escape to
 // the heap when a call passes it to a [cipher.Block].
@@ -33,16 +33,16 @@ var blocks = sync.Pool{New: func() any { return new([aes.BlockSize]byte) }}
 func ciphers(purpose, context string, keys ...[]byte) ([]cipher.Block, error) {
 	var faults []error
 	if context == "" {
-		faults = append(faults, fmt.Errorf("%w: want a name, such as that of the ids' table", ErrContext))
+		faults = append(faults, fmt.Errorf("%w: context is empty, want a name, such as that of the ids' table", ErrConfig))
 	}
 	if len(keys) == 0 {
-		faults = append(faults, fmt.Errorf("%w: none given, want one or more of %d bytes", ErrKey, KeySize))
+		faults = append(faults, fmt.Errorf("%w: no key, want one or more of %d bytes", ErrConfig, KeySize))
 	}
 	derived := make([]cipher.Block, 0, len(keys))
 	for i, key := range keys {
 		block, err := derive(purpose, context, key)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%w: key %d of %d %w", ErrKey, i+1, len(keys), err))
+			faults = append(faults, fmt.Errorf("%w: key %d of %d %w", ErrConfig, i+1, len(keys), err))
 		}
 		derived = append(derived, block)
 	}

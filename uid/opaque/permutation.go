@@ -15,7 +15,7 @@ import (
 // strings in JSON.
 //
 // [NewPermutation] makes one; all methods of a zero or nil Permutation fail with
-// [ErrKey]. A Permutation is safe for concurrent use and allocates nothing for a
+// [ErrConfig]. A Permutation is safe for concurrent use and allocates nothing for a
 // number.
 type Permutation struct {
 	context string
@@ -27,7 +27,7 @@ type Permutation struct {
 // too. NewPermutation does not keep it.
 //
 // A number does not show its key: if you may change the key later, store the key's name
-// beside each number. The error reports every fault, and matches [ErrKey] and [ErrContext].
+// beside each number. The error reports every fault, and matches [ErrConfig].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
 	derived, err := ciphers(forPermutations, context, key)
 	if err != nil {
@@ -37,13 +37,13 @@ func NewPermutation(context string, key []byte) (*Permutation, error) {
 }
 
 // Permute returns the number of an id, from 0 to 2^63-1. For a negative id, the error
-// matches [ErrNegative].
+// matches [ErrSyntax].
 func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	if p == nil || p.cipher == nil {
 		return 0, errUnmade
 	}
 	if id < 0 {
-		return 0, fmt.Errorf("%w: id %d", ErrNegative, id)
+		return 0, fmt.Errorf("%w: id %d, want 0 or above", ErrSyntax, id)
 	}
 	upper, lower := uint32(id>>32), uint32(id)
 	block := blocks.Get().(*[aes.BlockSize]byte)
@@ -57,13 +57,13 @@ func (p *Permutation) Permute(id uid.ID) (int64, error) {
 
 // Restore returns the id of a number that [Permutation.Permute] made. For any other
 // number it returns some id without an error. For a negative number, the error matches
-// [ErrNegative].
+// [ErrSyntax].
 func (p *Permutation) Restore(n int64) (uid.ID, error) {
 	if p == nil || p.cipher == nil {
 		return 0, errUnmade
 	}
 	if n < 0 {
-		return 0, fmt.Errorf("%w: %d", ErrNegative, n)
+		return 0, fmt.Errorf("%w: number %d, want 0 or above", ErrSyntax, n)
 	}
 	upper, lower := uint32(n>>32), uint32(n)
 	block := blocks.Get().(*[aes.BlockSize]byte)

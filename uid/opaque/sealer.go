@@ -11,7 +11,7 @@ import (
 )
 
 // Sealer makes tokens of ids and opens them, for one context. [New] makes one; all
-// methods of a zero or nil Sealer fail with [ErrKey]. A Sealer is safe for concurrent
+// methods of a zero or nil Sealer fail with [ErrConfig]. A Sealer is safe for concurrent
 // use and allocates nothing for a token.
 type Sealer struct {
 	context string
@@ -26,7 +26,7 @@ type Sealer struct {
 // New(context, old, new), then New(context, new, old). Drop the old key when none of
 // its tokens has to open any more.
 //
-// The error reports every fault, and matches [ErrKey] and [ErrContext].
+// The error reports every fault, and matches [ErrConfig].
 func New(context string, keys ...[]byte) (*Sealer, error) {
 	derived, err := ciphers(forTokens, context, keys...)
 	if err != nil {
@@ -36,13 +36,13 @@ func New(context string, keys ...[]byte) (*Sealer, error) {
 }
 
 // Seal returns the token of an id: the same each time, until the first key changes.
-// For a negative id, the error matches [ErrNegative].
+// For a negative id, the error matches [ErrSyntax].
 func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	if s == nil || len(s.ciphers) == 0 {
 		return Token{}, errUnmade
 	}
 	if id < 0 {
-		return Token{}, fmt.Errorf("%w: id %d", ErrNegative, id)
+		return Token{}, fmt.Errorf("%w: id %d, want 0 or above", ErrSyntax, id)
 	}
 	block := blocks.Get().(*[aes.BlockSize]byte)
 	clear(block[:8])

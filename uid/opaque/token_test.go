@@ -54,8 +54,8 @@ func TestParseToken(t *testing.T) {
 		"8u" + aText[2:]: `"8uXXHVZ721QW3N4Q2AVWHBZ7YW", "u" at 2 is no character of Crockford's base32, want 26 of them`,
 	} {
 		got, err := opaque.ParseToken(text)
-		if got != (opaque.Token{}) || !errors.Is(err, opaque.ErrSyntax) || err.Error() != "opaque: not a token: "+want {
-			t.Errorf("ParseToken(%q) = %v\n%v, want\nopaque: not a token: %s", text, got, err, want)
+		if got != (opaque.Token{}) || !errors.Is(err, opaque.ErrSyntax) || err.Error() != "opaque: malformed: "+want {
+			t.Errorf("ParseToken(%q) = %v\n%v, want\nopaque: malformed: %s", text, got, err, want)
 		}
 	}
 	for _, fill := range []string{"0", "-", "é"} {

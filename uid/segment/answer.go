@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/deal"
+	"github.com/uidring/uidring/uid"
 )
 
 // keepError is how long the loader keeps an error that the store answered, before it
@@ -37,7 +38,7 @@ func (l *loader) startLoad() {
 				ErrUnusable, l.tag, l.store, count, first)
 		case first < last:
 			return span{}, fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
-				ErrRewound, l.store, l.tag, first, end-1, last-1)
+				uid.ErrRewound, l.store, l.tag, first, end-1, last-1)
 		default:
 			return span{first, end}, nil
 		}
@@ -51,7 +52,7 @@ func (l *loader) accept(a *load) {
 	case errors.Is(a.Err, ErrUsedUp):
 		l.halve(a)
 	case a.Err != nil:
-		l.rewound = l.rewound || errors.Is(a.Err, ErrRewound)
+		l.rewound = l.rewound || errors.Is(a.Err, uid.ErrRewound)
 		l.refuse(a.Err)
 	default:
 		l.pace.Fetched(a.usage, a.asked, a.Value.end-a.Value.next)
@@ -85,7 +86,7 @@ func (l *loader) usedUp() {
 // if it has answered, or after a pause that grows. Call it with mu held.
 func (l *loader) refuse(err error) {
 	wait := keepError
-	if l.refused = asLoadError(l.store, l.tag, err, 0); errors.Is(l.refused, ErrUnavailable) {
+	if l.refused = asLoadError(l.store, l.tag, err, 0); errors.Is(l.refused, uid.ErrUnavailable) {
 		wait = l.pause.NextBackOff()
 		l.refused = &LoadError{l.store.String(), l.tag, err, wait}
 	}

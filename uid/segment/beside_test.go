@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -41,7 +42,7 @@ func TestNewBesideStripe(t *testing.T) {
 		_, err := segment.New(t.Context(), store, "orders", config)
 		_, tagged := openTags(t, store, segment.TagsConfig{Config: config}).Next(t.Context(), "orders")
 		for _, err := range []error{err, tagged} {
-			if !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
+			if !errors.Is(err, want) || errors.Is(err, uid.ErrUnavailable) {
 				t.Errorf("New and Tags: %v, want %v", err, want)
 			}
 		}
@@ -49,8 +50,8 @@ func TestNewBesideStripe(t *testing.T) {
 	refusedStripe := func(t *testing.T, stores []segment.Store, config segment.StripedConfig, want string) {
 		t.Helper()
 		s, err := segment.NewStriped(t.Context(), stores, "orders", config)
-		if !errors.Is(err, segment.ErrStripe) || !strings.Contains(err.Error(), want) {
-			t.Errorf("NewStriped() = %v, %v, want ErrStripe with %q", s, err, want)
+		if !errors.Is(err, segment.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("NewStriped() = %v, %v, want ErrConfig with %q", s, err, want)
 		}
 	}
 	t.Run("New first", func(t *testing.T) {
@@ -70,8 +71,8 @@ func TestNewBesideStripe(t *testing.T) {
 		counters, stores := stripes(2)
 		stripe(t, stores, create)
 		for i, c := range counters {
-			refusedNew(t, stores[i], segment.Config{}, segment.ErrStripe)
-			refusedNew(t, stores[i], segment.Config{Create: true}, segment.ErrStripe)
+			refusedNew(t, stores[i], segment.Config{}, segment.ErrConfig)
+			refusedNew(t, stores[i], segment.Config{Create: true}, segment.ErrConfig)
 			// A process that does not look finds a counter without ids.
 			refusedNew(t, unaware{c}, segment.Config{Create: true}, segment.ErrUsedUp)
 		}
@@ -83,9 +84,9 @@ func TestNewBesideStripe(t *testing.T) {
 			must(t, c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10))
 		}
 		stripe(t, stores, segment.StripedConfig{})
-		refusedNew(t, stores[1], segment.Config{Create: true}, segment.ErrStripe)
+		refusedNew(t, stores[1], segment.Config{Create: true}, segment.ErrConfig)
 		must(t, counters[1].Create(t.Context(), "orders", 1, 10))
-		refusedNew(t, stores[1], segment.Config{}, segment.ErrStripe)
+		refusedNew(t, stores[1], segment.Config{}, segment.ErrConfig)
 		refusedStripe(t, stores, segment.StripedConfig{}, "for New or Tags")
 	})
 	t.Run("a spent counter alone", func(t *testing.T) { // whose ids are in use
@@ -95,11 +96,11 @@ func TestNewBesideStripe(t *testing.T) {
 	})
 	t.Run("a tag of Striped's", func(t *testing.T) {
 		_, stores := stripes(1)
-		if _, err := segment.NewStriped(t.Context(), stores, "orders 1/2 x10", create); !errors.Is(err, segment.ErrTag) {
-			t.Errorf("NewStriped() = %v, want ErrTag", err)
+		if _, err := segment.NewStriped(t.Context(), stores, "orders 1/2 x10", create); !errors.Is(err, segment.ErrUnknownTag) {
+			t.Errorf("NewStriped() = %v, want ErrUnknownTag", err)
 		}
-		if _, err := openTags(t, stores[0], segment.TagsConfig{Config: create.Config}).Next(t.Context(), "orders 1/2 x10"); !errors.Is(err, segment.ErrTag) {
-			t.Errorf("Next() = %v, want ErrTag", err)
+		if _, err := openTags(t, stores[0], segment.TagsConfig{Config: create.Config}).Next(t.Context(), "orders 1/2 x10"); !errors.Is(err, segment.ErrUnknownTag) {
+			t.Errorf("Next() = %v, want ErrUnknownTag", err)
 		}
 	})
 	t.Run("another tag", func(t *testing.T) {

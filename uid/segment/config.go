@@ -25,7 +25,10 @@ const (
 // MaxStep bounds Config.MaxStep, and with it Step and StripedConfig.Block.
 const MaxStep = 1 << 40
 
-// ErrConfig is matched by every error about a config of this package, or of a store.
+// ErrConfig is matched by every error about a config of this package, or of a store, and when a
+// store has counters of the tag whose ids would repeat: they were made for another number of
+// stores, another order of stores or another Block, or one is of [Striped] and the other of [New]
+// or [Tags].
 var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. Zero fields are defaults.
@@ -56,7 +59,7 @@ type Config struct {
 	// fail at once, until the store has answered. Zero is 5 seconds.
 	LoadTimeout time.Duration
 
-	// Limit is the greatest id, from 1. Zero is the greatest that a BIGINT counter allows,
+	// Limit is the greatest id, from 1 to 2^63-2, the greatest that a BIGINT counter allows. Zero is
 	// 2^63-2. Use 2^53-1 if JavaScript reads the ids as numbers.
 	Limit int64
 
@@ -96,6 +99,6 @@ func (c *Config) prepare() *invalid.List {
 	invalid.Positive(faults, "Ahead", c.Ahead)
 	invalid.Range(faults, "LoadAt", c.LoadAt, 1, 99)
 	invalid.Positive(faults, "LoadTimeout", c.LoadTimeout)
-	invalid.Positive(faults, "Limit", c.Limit)
+	invalid.Range(faults, "Limit", c.Limit, 1, math.MaxInt64-1)
 	return faults
 }

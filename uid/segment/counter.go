@@ -31,8 +31,8 @@ var _ uid.Generator = (*Counter)(nil)
 // Shutdown, which return unused ids to the store. New fails if the store is a [Lister] and
 // has counters that [Striped] uses for tag.
 //
-// Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound],
-// [ErrUnusable], [ErrStripe] or [ErrUnavailable].
+// Errors match [ErrConfig], [ErrUnknownTag], [ErrUsedUp], [ErrUnusable], [uid.ErrRewound] or
+// [uid.ErrUnavailable].
 func New(ctx context.Context, store Store, tag string, config Config) (*Counter, error) {
 	faults := config.prepare()
 	if store == nil {

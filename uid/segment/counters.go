@@ -10,14 +10,10 @@ import (
 
 	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/uid"
 )
 
 const spent = math.MaxInt64
-
-// ErrStripe is matched when a store has counters of the tag whose ids would repeat: they
-// were made for another number of stores, another order of stores or another Block, or
-// one is of [Striped] and the other of [New] or [Tags].
-var ErrStripe = errors.New("segment: ids would repeat those of another counter")
 
 // listed returns the counters of store, or none if it cannot list them or has no table
 // yet. It returns after timeout, whatever the store does.
@@ -60,7 +56,7 @@ func asLoadError(store Store, tag string, err error, retry time.Duration) error 
 	switch {
 	case errors.As(err, &panicked):
 		return fmt.Errorf("%w: %q in %s: %w", ErrUnusable, tag, store, err)
-	case err == nil || isAny(err, ErrConfig, ErrTag, ErrStripe, ErrUnknownTag, ErrUsedUp, ErrRewound, ErrUnusable, ErrUnavailable):
+	case err == nil || isAny(err, ErrConfig, ErrUnknownTag, ErrUsedUp, uid.ErrRewound, ErrUnusable, uid.ErrUnavailable):
 		return err
 	}
 	return &LoadError{store.String(), tag, err, retry}
@@ -73,7 +69,7 @@ func isAny(err error, targets ...error) bool {
 // checkPlain returns an error for a tag that New and Tags cannot use.
 func checkPlain(tag string) error {
 	if _, of := stripeOf(tag); of != tag {
-		return fmt.Errorf("%w: %q is a counter that Striped has for %q", ErrTag, tag, of)
+		return invalidTag(fmt.Sprintf("%q is a counter that Striped has for %q", tag, of))
 	}
 	return CheckTag(tag)
 }
@@ -90,7 +86,7 @@ func countersOf(counters []CounterInfo) map[string]string {
 }
 
 func besideStripe(store Store, tag, striped string) error {
-	return fmt.Errorf("%w: %s has %q for Striped, so New and Tags cannot use %q", ErrStripe, store, striped, tag)
+	return fmt.Errorf("%w: ids would repeat: %s has %q for Striped, so New and Tags cannot use %q", ErrConfig, store, striped, tag)
 }
 
 // checkAlone returns an error if counters has one whose ids would repeat those of the shard.
@@ -102,17 +98,17 @@ func (h *shard) checkAlone(counters []CounterInfo, create bool) error {
 		case c.Tag == h.tag:
 			made = true
 		case c.Tag == h.plain && c.Next != spent:
-			return fmt.Errorf("%w: %s has %q for New or Tags, at %d; to use Striped, split the counter as package segment documents",
-				ErrStripe, h.store, h.plain, c.Next)
+			return fmt.Errorf("%w: ids would repeat: %s has %q for New or Tags, at %d; to use Striped, split the counter as package segment documents",
+				ErrConfig, h.store, h.plain, c.Next)
 		case c.Tag == h.plain:
 			plain = true
 		case of == h.plain:
-			return fmt.Errorf("%w: %s has %q, want %q", ErrStripe, h.store, c.Tag, h.tag)
+			return fmt.Errorf("%w: ids would repeat: %s has %q, want %q", ErrConfig, h.store, c.Tag, h.tag)
 		}
 	}
 	if create && plain && !made {
-		return fmt.Errorf("%w: %s has %q, which is spent, and not %q; create that counter above the highest id in use",
-			ErrStripe, h.store, h.plain, h.tag)
+		return fmt.Errorf("%w: ids would repeat: %s has %q, which is spent, and not %q; create that counter above the highest id in use",
+			ErrConfig, h.store, h.plain, h.tag)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 // Package segment makes ids from a counter: small, dense, ascending within a
-// process, and unique among all processes that share a store. Each generator
-// reserves ranges of the counter ahead of demand. An id costs no network call.
+// process, and unique among all processes that share a store. A counter has a name in its store,
+// the tag. Each generator reserves ranges of consecutive ids ahead of demand, so an id costs no
+// network call.
 //
 //	gen, err := segment.New(ctx, segmentsql.NewLeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
 //	...
@@ -28,7 +29,7 @@
 //
 // A counter must never go back. A store that is restored from a backup, or fails
 // over to a replica without the last writes, hands out ranges again. A generator
-// refuses a range that is not above its own last range, with [ErrRewound]. A process
+// refuses a range that is not above its own last range, with [uid.ErrRewound]. A process
 // cannot detect this after a restart, or if its last range lies below the restored
 // counter. After a restore, stop the processes, and raise each counter above the highest id
 // in use: uidring segments set TAG --at-least N.

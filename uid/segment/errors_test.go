@@ -31,6 +31,7 @@ func TestConfigFaults(t *testing.T) {
 		{segment.Config{Step: 30, MinStep: 1, MaxStep: 10}, []string{"Step is 30, want MinStep to MaxStep, 1 to 10"}},
 		{segment.Config{Ahead: -1, LoadAt: 100, LoadTimeout: -time.Second, Limit: -7},
 			[]string{"Ahead is -1ns", "LoadAt is 100", "LoadTimeout is -1s", "Limit is -7"}},
+		{segment.Config{Limit: math.MaxInt64}, []string{"Limit is 9223372036854775807, want 1 to 9223372036854775806"}},
 		{segment.Config{LoadAt: -1}, []string{"LoadAt is -1, want 1 to 99"}},
 	} {
 		g, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", c.config)
@@ -63,8 +64,8 @@ func TestConfigFaults(t *testing.T) {
 func TestCheckTag(t *testing.T) {
 	for _, tag := range []string{"", " a", "a ", "a\n", "\xff", strings.Repeat("x", segment.MaxTag+1)} {
 		_, err := segment.New(t.Context(), new(segmenttest.Memory), tag, segment.Config{Create: true})
-		if !errors.Is(err, segment.ErrTag) {
-			t.Errorf("New(%q) = %v, want ErrTag", tag, err)
+		if !errors.Is(err, segment.ErrUnknownTag) {
+			t.Errorf("New(%q) = %v, want ErrUnknownTag", tag, err)
 		}
 	}
 	for _, tag := range []string{"a", "a b", "名前", strings.Repeat("x", segment.MaxTag)} {
@@ -85,14 +86,14 @@ func TestUsedUp(t *testing.T) {
 		{1, 1, 50},
 		{0, math.MaxInt64 - 1000, 300},
 		{0, math.MaxInt64 - 1, 300},
-		{math.MaxInt64, math.MaxInt64 - 1000, 0},
+		{math.MaxInt64 - 1, math.MaxInt64 - 1000, 0},
 		{0, math.MaxInt64 - 3000, 2000},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			must(t, store.Create(t.Context(), "orders", c.from, 300))
 			last := c.limit
-			if last == 0 || last == math.MaxInt64 {
+			if last == 0 {
 				last = math.MaxInt64 - 1
 			}
 			for start := range 3 {
@@ -110,7 +111,7 @@ func TestUsedUp(t *testing.T) {
 				take(t, g, uid.ID(c.from), int(last-c.from+1))
 				asked := store.requests.Load()
 				for range 3 {
-					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrUnavailable) {
+					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, uid.ErrUnavailable) {
 						t.Fatalf("%+v: Next() = %d, %v, want ErrUsedUp", c, id, err)
 					}
 					if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
@@ -147,7 +148,7 @@ func TestAbsurdAnswers(t *testing.T) {
 			return 0, 0, fmt.Errorf(`%w: "orders" in answers is text`, segment.ErrUnusable)
 		},
 		"elsewhere": func() (int64, int64, error) {
-			return 0, 0, fmt.Errorf(`%w: "orders" in answers`, errors.Join(segment.ErrUnusable, segment.ErrStripe))
+			return 0, 0, fmt.Errorf(`%w: "orders" in answers`, errors.Join(segment.ErrUnusable, segment.ErrConfig))
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -156,7 +157,7 @@ func TestAbsurdAnswers(t *testing.T) {
 				id, err := g.Next()
 				t.Fatalf("%s: Next() = %d, %v", name, id, err)
 			}
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), `"orders" in answers`) {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), `"orders" in answers`) {
 				t.Errorf("%s: New() = %v, want ErrUnusable with the tag and the store's name", name, err)
 			}
 		})
@@ -166,7 +167,7 @@ func TestAbsurdAnswers(t *testing.T) {
 // A store may answer with ranges of any size, such as a single one of all ids.
 func TestAnswersOfAnySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, err := segment.New(t.Context(), answers(func() (int64, int64, error) { return 1, math.MaxInt64 - 1, nil }), "orders", segment.Config{Limit: math.MaxInt64})
+		g, err := segment.New(t.Context(), answers(func() (int64, int64, error) { return 1, math.MaxInt64 - 1, nil }), "orders", segment.Config{})
 		must(t, err)
 		defer g.Close()
 		take(t, g, 1, 100_000)
@@ -213,12 +214,12 @@ func TestStats(t *testing.T) {
 
 // A store that answers with an error is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
-	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe, segment.ErrConfig, segment.ErrUnknownTag} {
+	for _, why := range []error{segment.ErrUnusable, segment.ErrConfig, segment.ErrConfig, segment.ErrUnknownTag} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			store.says.Store(&why)
-			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
-				t.Errorf("New() = %v, %v, want %v and not ErrUnavailable", g, err, why)
+			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, uid.ErrUnavailable) {
+				t.Errorf("New() = %v, %v, want %v and not uid.ErrUnavailable", g, err, why)
 			}
 			store.says.Store(nil)
 			g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
@@ -227,8 +228,8 @@ func TestUnusable(t *testing.T) {
 			take(t, g, 1, 10)
 			asked := store.requests.Load()
 			for range 600 {
-				if _, err := g.Wait(t.Context()); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
-					t.Fatalf("Wait() = %v, want %v and not ErrUnavailable", err, why)
+				if _, err := g.Wait(t.Context()); !errors.Is(err, why) || errors.Is(err, uid.ErrUnavailable) {
+					t.Fatalf("Wait() = %v, want %v and not uid.ErrUnavailable", err, why)
 				}
 				time.Sleep(time.Second)
 			}

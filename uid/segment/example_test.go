@@ -81,7 +81,7 @@ func ExampleNewTags() {
 }
 
 // The counter lives in two stores, one of which may be unavailable.
-func ExampleStripe() {
+func ExampleNewStriped() {
 	ctx := context.Background()
 	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
 	gen, err := segment.NewStriped(ctx, stores, "orders", segment.StripedConfig{Config: segment.Config{Create: true}})

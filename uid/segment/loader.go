@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,7 +71,7 @@ type loader struct {
 func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 	l := &loader{
 		store: store, tag: tag, config: config,
-		stripe: stripe, end: stripe.end(min(config.Limit, math.MaxInt64-1)),
+		stripe: stripe, end: stripe.end(config.Limit),
 		pace: deal.Pace{
 			First: config.Step, Least: config.MinStep, Most: config.MaxStep, Ahead: config.Ahead,
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
 )
 
 // closeWait is how long release waits for a load, to return its range too.
@@ -65,7 +66,7 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 		left = l.ready.after(left)
 	}
 	if running != nil && running.Done() {
-		if errors.Is(running.Err, ErrRewound) {
+		if errors.Is(running.Err, uid.ErrRewound) {
 			l.rewound = true
 		} else if running.Err == nil {
 			left = running.Value.after(left)

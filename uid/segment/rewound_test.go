@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -24,8 +25,8 @@ func rewind(t *testing.T, to int64) {
 	synctest.Wait()
 	store.Set("orders", to)
 	take(t, g, 1006, 95)
-	if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
-		t.Errorf("Wait() = %v, want ErrRewound", err)
+	if _, err := g.Wait(t.Context()); !errors.Is(err, uid.ErrRewound) || errors.Is(err, uid.ErrUnavailable) {
+		t.Errorf("Wait() = %v, want uid.ErrRewound", err)
 	}
 	asked := store.requests.Load()
 	for range 500 {
@@ -64,7 +65,7 @@ func TestCloseOfARewoundStore(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration
 		says  *error
-	}{{0, &segment.ErrRewound}, {100 * time.Millisecond, &segment.ErrRewound}, {100 * time.Millisecond, nil}} {
+	}{{0, &uid.ErrRewound}, {100 * time.Millisecond, &uid.ErrRewound}, {100 * time.Millisecond, nil}} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
@@ -76,7 +77,7 @@ func TestCloseOfARewoundStore(t *testing.T) {
 			if c.says == nil {
 				store.Set("orders", 1)
 			}
-			if err := g.Stats().LastError; errors.Is(err, segment.ErrRewound) != (c.takes == 0) {
+			if err := g.Stats().LastError; errors.Is(err, uid.ErrRewound) != (c.takes == 0) {
 				t.Fatalf("LastError is %v with a load of %v", err, c.takes)
 			}
 			if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Loads.Returned != 0 {

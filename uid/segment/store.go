@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/uidring/uidring/uid"
 )
 
 // A Store keeps counters by name, the tag. A counter is the least id that nobody has
@@ -24,7 +26,7 @@ import (
 //
 //   - [ErrUnknownTag] if tag has no counter: Reserve never makes one;
 //   - [ErrUsedUp] if fewer than n ids are left: the counter is unchanged;
-//   - [ErrRewound] if a store that remembers its highest counter has gone back;
+//   - [uid.ErrRewound] if a store that remembers its highest counter has gone back;
 //   - [ErrUnusable] if the counter or the store must be repaired first.
 //
 // Any other error means that the store did not answer, and wraps the client's error.
@@ -71,7 +73,8 @@ type CounterInfo struct {
 }
 
 var (
-	// ErrUnknownTag is matched when the store has no counter for the tag.
+	// ErrUnknownTag is matched when the store has no counter for the tag, and when the tag cannot
+	// name a counter: see [CheckTag].
 	ErrUnknownTag = errors.New("segment: unknown tag")
 
 	// ErrTagExists is matched when Create finds that the tag has a counter.
@@ -80,24 +83,14 @@ var (
 	// ErrUsedUp is matched when a counter is at its end, or at Config.Limit.
 	ErrUsedUp = errors.New("segment: counter is used up")
 
-	// ErrRewound is matched when the store answered with ids that are not above its
-	// earlier answers. The generator does not issue them.
-	ErrRewound = errors.New("segment: store has gone back")
-
 	// ErrUnusable is matched when the store answered that it cannot reserve ids of the
 	// counter as it is: its step is below 1, for example, or its column too narrow. Or
 	// the store panicked or returned no range. The generator asks again after a minute.
 	ErrUnusable = errors.New("segment: unusable counter")
-
-	// ErrUnavailable is matched by a [*LoadError]: the store did not answer.
-	ErrUnavailable = errors.New("segment: store is unavailable")
-
-	// ErrTag is matched by an error about a tag that cannot name a counter.
-	ErrTag = errors.New("segment: invalid tag")
 )
 
 // LoadError says that the store did not answer. The generator asks again after Retry,
-// so Wait waits. LoadError matches [ErrUnavailable] and all that Err matches.
+// so Wait waits. LoadError matches [uid.ErrUnavailable] and all that Err matches.
 type LoadError struct {
 	Store string // the store's name
 	Tag   string
@@ -106,32 +99,40 @@ type LoadError struct {
 }
 
 func (e *LoadError) Error() string {
-	return fmt.Sprintf("%v: reserve ids of %q from %s: %v", ErrUnavailable, e.Tag, e.Store, e.Err)
+	return fmt.Sprintf("segment: store is unavailable: reserve ids of %q from %s: %v", e.Tag, e.Store, e.Err)
 }
 
-// Is reports whether target is [ErrUnavailable].
-func (e *LoadError) Is(target error) bool { return target == ErrUnavailable }
+// Is reports whether target is [uid.ErrUnavailable].
+func (e *LoadError) Is(target error) bool { return target == uid.ErrUnavailable }
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
 // RetryAfter returns Retry.
 func (e *LoadError) RetryAfter() time.Duration { return e.Retry }
 
+// invalidTag says why a tag cannot name a counter.
+type invalidTag string
+
+func (e invalidTag) Error() string { return "segment: invalid tag: " + string(e) }
+
+// Is reports whether target is ErrUnknownTag.
+func (invalidTag) Is(target error) bool { return target == ErrUnknownTag }
+
 // MaxTag is the most bytes that a tag may have.
 const MaxTag = 128
 
-// CheckTag returns an error that matches [ErrTag] unless tag can name a counter: 1
+// CheckTag returns an error that matches [ErrUnknownTag] unless tag can name a counter: 1
 // to [MaxTag] bytes of printable UTF-8, without blanks at the ends.
 func CheckTag(tag string) error {
 	switch {
 	case tag == "":
-		return fmt.Errorf("%w: it is empty", ErrTag)
+		return invalidTag("it is empty")
 	case len(tag) > MaxTag:
-		return fmt.Errorf("%w: %.16q… has %d bytes, want %d at most", ErrTag, tag, len(tag), MaxTag)
+		return invalidTag(fmt.Sprintf("%.16q… has %d bytes, want %d at most", tag, len(tag), MaxTag))
 	case !utf8.ValidString(tag) || strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return fmt.Errorf("%w: %q, want printable UTF-8", ErrTag, tag)
+		return invalidTag(fmt.Sprintf("%q, want printable UTF-8", tag))
 	case strings.TrimSpace(tag) != tag:
-		return fmt.Errorf("%w: %q, want no blanks at the ends", ErrTag, tag)
+		return invalidTag(fmt.Sprintf("%q, want no blanks at the ends", tag))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ var _ uid.Generator = (*Striped)(nil)
 // Create, each store has to be a [Lister], and gets a counter "orders" without ids, so that
 // New and Tags cannot use the tag.
 //
-// Errors are those of [New]. They match [ErrUnavailable] only if no store can be reached.
+// Errors are those of [New]. They match [uid.ErrUnavailable] only if no store can be reached.
 func NewStriped(ctx context.Context, stores []Store, tag string, config StripedConfig) (*Striped, error) {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/uid"
 )
 
 // start opens all stores at once. It fails if a store was not made for this generator,
@@ -49,14 +50,14 @@ func (s *Striped) refused() error {
 	var empty, wrong []error
 	for _, h := range s.shards {
 		switch err := h.failure(); {
-		case isAny(err, ErrUnavailable, ErrUsedUp, ErrRewound, ErrUnusable) && !errors.Is(err, ErrStripe):
+		case isAny(err, uid.ErrUnavailable, ErrUsedUp, uid.ErrRewound, ErrUnusable) && !errors.Is(err, ErrConfig):
 			empty = append(empty, err)
 		case err != nil:
 			wrong = append(wrong, err)
 		}
 	}
 	switch {
-	case len(wrong) > 0: // what an operator has to mend first; the others may match ErrUnavailable
+	case len(wrong) > 0: // what an operator has to mend first; the others may match uid.ErrUnavailable
 		return errors.Join(wrong...)
 	case len(empty) < len(s.shards):
 		return nil
@@ -127,7 +128,7 @@ func (h *shard) open(ctx context.Context) error {
 func (h *shard) reopen(ctx context.Context) {
 	for h.gen.Load() == nil {
 		wait := time.Second + rand.N(time.Second)
-		if !errors.Is(h.failure(), ErrUnavailable) { // the store has answered
+		if !errors.Is(h.failure(), uid.ErrUnavailable) { // the store has answered
 			wait = keepError
 		}
 		select {

@@ -34,8 +34,8 @@ func TestStripeCounter(t *testing.T) {
 				if next < least || next > least+30 || next/10%3 != int64(i) {
 					t.Errorf("%q raised to %d: its next id is %d", tag, least, next)
 				}
-				if gen, err := segment.New(t.Context(), store, tag, segment.Config{}); !errors.Is(err, segment.ErrTag) {
-					t.Errorf("New(%q) = %v, %v, want ErrTag", tag, gen, err)
+				if gen, err := segment.New(t.Context(), store, tag, segment.Config{}); !errors.Is(err, segment.ErrUnknownTag) {
+					t.Errorf("New(%q) = %v, %v, want ErrUnknownTag", tag, gen, err)
 				}
 			}
 			s := stripe(t, stores, config)
@@ -79,7 +79,7 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 		if took := time.Since(began); took != segment.DefaultLoadTimeout {
 			t.Errorf("the start took %v, want %v", took, segment.DefaultLoadTimeout)
 		}
-		if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stores()[1].LastError, segment.ErrUnavailable) {
+		if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stores()[1].LastError, uid.ErrUnavailable) {
 			t.Errorf("Next() = %d, %v, and the other store's error is %v", id, err, s.Stores()[1].LastError)
 		}
 	})
@@ -88,10 +88,10 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 // A store that is used up, or has gone back, holds up no start while another has ids. Its
 // error is its own.
 func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
-	for _, want := range []error{segment.ErrUsedUp, segment.ErrRewound} {
+	for _, want := range []error{segment.ErrUsedUp, uid.ErrRewound} {
 		synctest.Test(t, func(t *testing.T) {
 			first, second := new(counter), new(counter)
-			if want == segment.ErrRewound {
+			if want == uid.ErrRewound {
 				first.says.Store(&want)
 			}
 			for i, store := range []segment.Creator{first, second} {
@@ -104,10 +104,10 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 			if n, err := s.NextN(ids); n != 19 || ids[0] != 11 || ids[18] != 39 || !errors.Is(err, want) {
 				t.Errorf("NextN() = %d, %v: %v, want 11 to 39 of the second, and %v", n, err, ids, want)
 			}
-			if err := s.Stores()[0].LastError; !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
+			if err := s.Stores()[0].LastError; !errors.Is(err, want) || errors.Is(err, uid.ErrUnavailable) {
 				t.Errorf("the first store's error is %v, want %v", err, want)
 			}
-			if got, err := segment.NewStriped(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
+			if got, err := segment.NewStriped(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, uid.ErrUnavailable) {
 				t.Errorf("NewStriped() = %v, %v without an id, want %v", got, err, want)
 			}
 			asked := first.requests.Load()
@@ -142,8 +142,8 @@ func TestStripeCreatesLater(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].Tag != "orders" || all[0].Next != math.MaxInt64 || all[1].Tag != "orders 2/2 x1000" {
 			t.Errorf("the store has %+v, %v, want the tag spent beside the stripe", all, err)
 		}
-		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrStripe) {
-			t.Errorf("New() = %v, want ErrStripe", err)
+		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrConfig) {
+			t.Errorf("New() = %v, want ErrConfig", err)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestStripeCreatesLater(t *testing.T) {
 // A store that is not reached at the start is opened later, unless it then has a counter
 // whose ids would repeat.
 func TestStripeReopensNoForeignCounter(t *testing.T) {
-	for foreign, want := range map[string]error{"orders": segment.ErrStripe, "orders 2/2 x500": segment.ErrStripe, "orders 2/3 x1000": segment.ErrStripe, "users": nil} {
+	for foreign, want := range map[string]error{"orders": segment.ErrConfig, "orders 2/2 x500": segment.ErrConfig, "orders 2/3 x1000": segment.ErrConfig, "users": nil} {
 		synctest.Test(t, func(t *testing.T) {
 			counters, stores := stripes(2)
 			for i, c := range counters {
@@ -178,10 +178,10 @@ func TestStripeBesideAnUnusableCounter(t *testing.T) {
 	_, stores := stripes(1)
 	bad := new(counter)
 	config := segment.StripedConfig{Config: segment.Config{Create: true}}
-	elsewhere := errors.Join(segment.ErrUnusable, segment.ErrStripe)
+	elsewhere := errors.Join(segment.ErrUnusable, segment.ErrConfig)
 	bad.says.Store(&elsewhere)
-	if s, err := segment.NewStriped(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrStripe) {
-		t.Errorf("NewStriped() = %v, %v, want ErrStripe", s, err)
+	if s, err := segment.NewStriped(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrConfig) {
+		t.Errorf("NewStriped() = %v, %v, want ErrConfig", s, err)
 	}
 	bad.says.Store(&segment.ErrUnusable)
 	s := stripe(t, append(stores, bad), config)

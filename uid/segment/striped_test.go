@@ -126,8 +126,8 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 		for err == nil {
 			_, err = s.Next()
 		}
-		if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, errUnavailable) {
-			t.Errorf("Next() = %v with both unavailable, want ErrUnavailable", err)
+		if !errors.Is(err, uid.ErrUnavailable) || !errors.Is(err, errUnavailable) {
+			t.Errorf("Next() = %v with both unavailable, want uid.ErrUnavailable", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -148,8 +148,8 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 			}
 		}
 		counters[0].unavailable.Store(true)
-		if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrUnavailable) {
-			t.Errorf("NewStriped() = %v with all stores unavailable, want ErrUnavailable", err)
+		if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, uid.ErrUnavailable) {
+			t.Errorf("NewStriped() = %v with all stores unavailable, want uid.ErrUnavailable", err)
 		}
 	})
 }
@@ -162,8 +162,8 @@ func TestStripeWrong(t *testing.T) {
 		create := segment.StripedConfig{Config: segment.Config{Create: true}}
 		must(t, stripe(t, stores, create).Close())
 		counters[2].around = func(context.Context, string, func() error) error { return errors.New("unavailable") }
-		if _, err := segment.NewStriped(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrStripe) || errors.Is(err, segment.ErrUnavailable) {
-			t.Errorf("beside a store that is unavailable: NewStriped() = %v, want ErrStripe alone", err)
+		if _, err := segment.NewStriped(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrConfig) || errors.Is(err, uid.ErrUnavailable) {
+			t.Errorf("beside a store that is unavailable: NewStriped() = %v, want ErrConfig alone", err)
 		}
 		counters[2].around = nil
 		for name, wrong := range map[string][]segment.Store{
@@ -173,14 +173,14 @@ func TestStripeWrong(t *testing.T) {
 			"twice":         {stores[0], stores[0], stores[2]},
 		} {
 			for _, config := range []segment.StripedConfig{create, {}} {
-				if _, err := segment.NewStriped(t.Context(), wrong, "orders", config); !errors.Is(err, segment.ErrStripe) {
-					t.Errorf("%s: NewStriped() = %v, want ErrStripe", name, err)
+				if _, err := segment.NewStriped(t.Context(), wrong, "orders", config); !errors.Is(err, segment.ErrConfig) {
+					t.Errorf("%s: NewStriped() = %v, want ErrConfig", name, err)
 				}
 			}
 		}
 		for _, config := range []segment.StripedConfig{{Block: 500, Config: create.Config}, {Block: 500}} {
-			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrStripe) {
-				t.Errorf("NewStriped() = %v for another block, want ErrStripe", err)
+			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
+				t.Errorf("NewStriped() = %v for another block, want ErrConfig", err)
 			}
 		}
 		if err := stripe(t, stores, create).Close(); err != nil {

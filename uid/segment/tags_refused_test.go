@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -78,8 +79,8 @@ func TestTagsOfAStoreThatIsUnavailable(t *testing.T) {
 			l.unavailable.Store(true)
 			tags := openTags(t, store, segment.TagsConfig{})
 			for range 100 {
-				if _, err := tags.Next(t.Context(), "orders"); !errors.Is(err, segment.ErrUnavailable) || errors.Is(err, segment.ErrUnknownTag) {
-					t.Errorf("Next() = %v, want ErrUnavailable", err)
+				if _, err := tags.Next(t.Context(), "orders"); !errors.Is(err, uid.ErrUnavailable) || errors.Is(err, segment.ErrUnknownTag) {
+					t.Errorf("Next() = %v, want uid.ErrUnavailable", err)
 				}
 				time.Sleep(100 * time.Millisecond)
 			}

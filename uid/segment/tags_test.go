@@ -181,8 +181,8 @@ func TestTagsLimits(t *testing.T) {
 				t.Errorf("Next() = %v once all tags were idle", err)
 			}
 		}
-		if _, err := tags.Next(t.Context(), strings.Repeat("x", 129)); !errors.Is(err, segment.ErrTag) {
-			t.Errorf("Next() = %v, want ErrTag", err)
+		if _, err := tags.Next(t.Context(), strings.Repeat("x", 129)); !errors.Is(err, segment.ErrUnknownTag) {
+			t.Errorf("Next() = %v, want ErrUnknownTag", err)
 		}
 		_, err := segment.NewTags(nil, segment.TagsConfig{Config: segment.Config{Step: -1}, MaxTags: -1, Idle: -1})
 		for _, want := range []string{"store is nil", "Step is -1", "MaxTags is -1", "Idle is -1ns"} {

@@ -24,7 +24,7 @@ func TestStoreUnavailable(t *testing.T) {
 		take(t, g, 51, 150)
 		_, err := g.Next()
 		unavailable := (*segment.LoadError)(nil)
-		if !errors.As(err, &unavailable) || !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, errUnavailable) ||
+		if !errors.As(err, &unavailable) || !errors.Is(err, uid.ErrUnavailable) || !errors.Is(err, errUnavailable) ||
 			errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUsedUp) || unavailable.Tag != "orders" {
 			t.Errorf("Next() = %v, want a LoadError that wraps the store's", err)
 		}
@@ -79,8 +79,8 @@ func TestStoreHangs(t *testing.T) {
 			store.deaf.Store(deaf)
 			take(t, g, 1, 100)
 			began := time.Now()
-			if _, err := g.Next(); !errors.Is(err, segment.ErrUnavailable) || time.Since(began) > 7*time.Second {
-				t.Errorf("deaf %v: Next() = %v after %v, want ErrUnavailable after the time-out", deaf, err, time.Since(began))
+			if _, err := g.Next(); !errors.Is(err, uid.ErrUnavailable) || time.Since(began) > 7*time.Second {
+				t.Errorf("deaf %v: Next() = %v after %v, want uid.ErrUnavailable after the time-out", deaf, err, time.Since(began))
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -132,8 +132,8 @@ func TestStartTimesOut(t *testing.T) {
 		store.unavailable.Store(true)
 		var log logged.Text
 		config := segment.Config{Logger: log.Logger()}
-		if _, err := segment.New(t.Context(), store, "orders", config); !errors.Is(err, segment.ErrUnavailable) || log.String() != "" {
-			t.Errorf("New() = %v, and logged %s, want ErrUnavailable alone", err, &log)
+		if _, err := segment.New(t.Context(), store, "orders", config); !errors.Is(err, uid.ErrUnavailable) || log.String() != "" {
+			t.Errorf("New() = %v, and logged %s, want uid.ErrUnavailable alone", err, &log)
 		}
 	})
 }
@@ -146,8 +146,8 @@ func TestTimeOutIsNamed(t *testing.T) {
 			return errUnavailable
 		}}
 		_, err := segment.New(t.Context(), plain{store}, "orders", segment.Config{})
-		if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errUnavailable) {
-			t.Errorf("New() = %v, want ErrUnavailable, DeadlineExceeded and the client's error", err)
+		if !errors.Is(err, uid.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errUnavailable) {
+			t.Errorf("New() = %v, want uid.ErrUnavailable, DeadlineExceeded and the client's error", err)
 		}
 	})
 }

@@ -15,8 +15,8 @@ func TestSlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake("a", 1)
 		server.takes = 700 * time.Millisecond
-		if _, err := tryOpen(t.Context(), Config{MaxAge: time.Second, Ahead: time.Second}, server); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("New() = %v, want ErrUnavailable", err)
+		if _, err := tryOpen(t.Context(), Config{MaxAge: time.Second, Ahead: time.Second}, server); !errors.Is(err, uid.ErrUnavailable) {
+			t.Errorf("New() = %v, want uid.ErrUnavailable", err)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+
+	"github.com/uidring/uidring/uid"
 )
 
 // A server's own limit, told by a refusal or by taking too long, costs few requests.
@@ -55,8 +57,8 @@ func TestEarlierRefusal(t *testing.T) {
 		take(t, c, 1, 20)
 		two.down()
 		before := two.requests()
-		if _, err := drain(t, c); !errors.Is(err, ErrUnavailable) || two.requests() > before {
-			t.Errorf("%v after %d requests, want ErrUnavailable", err, two.requests()-before)
+		if _, err := drain(t, c); !errors.Is(err, uid.ErrUnavailable) || two.requests() > before {
+			t.Errorf("%v after %d requests, want uid.ErrUnavailable", err, two.requests()-before)
 		}
 	})
 }

@@ -61,14 +61,14 @@ type claims = deal.Claims[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Client)(nil)
 
-// New returns a generator of the ids of the generator name of the servers at urls,
-// such as https://ids.example.com, and fetches the first ids. ctx bounds the start
-// only. End the client with Close or Shutdown.
+// New returns a Client of the servers at urls, such as https://ids.example.com, and fetches the
+// first ids. name is that of a generator in the servers' config, or of a counter that they serve.
+// ctx bounds the start only. End the client with Close or Shutdown.
 //
-// The errors match [ErrConfig] or [ErrUnavailable], or are those of a server that refuses:
+// The errors match [ErrConfig] or [uid.ErrUnavailable], or are those of a server that refuses:
 // a [*StatusError] with status 404 for an unknown name, [ErrAnswer].
 func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {
-	requests, err := config.prepare(urls, name)
+	requests, err := config.requests(urls, name)
 	if err != nil {
 		return nil, err
 	}

@@ -111,8 +111,8 @@ func TestUnavailable(t *testing.T) {
 		servers[0].down()
 		last, err := drain(t, c)
 		unavailable, ok := errors.AsType[*UnavailableError](err)
-		if last != 128 || !errors.Is(err, ErrUnavailable) || !errors.Is(err, errRefused) || !ok || unavailable.Name != "orders" || unavailable.RetryAfter() != unavailable.Retry {
-			t.Fatalf("after %d ids: %v, want ErrUnavailable after 128", last, err)
+		if last != 128 || !errors.Is(err, uid.ErrUnavailable) || !errors.Is(err, errRefused) || !ok || unavailable.Name != "orders" || unavailable.RetryAfter() != unavailable.Retry {
+			t.Fatalf("after %d ids: %v, want uid.ErrUnavailable after 128", last, err)
 		}
 		wait := func(d time.Duration) (failures int64) {
 			before := c.Stats().Loads.Failures
@@ -160,7 +160,7 @@ func TestUnavailable(t *testing.T) {
 // Close ends requests and waits at once.
 func TestClose(t *testing.T) {
 	log := new(strings.Builder)
-	config := Config{Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(log, nil))}
+	config := Config{Timeout: 30 * time.Second, Logger: slog.New(slog.NewTextHandler(log, nil))}
 	bubble(t, config, 1, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].hang()
 		take(t, c, 1, 128)
@@ -226,8 +226,8 @@ func TestStartFails(t *testing.T) {
 		want           error
 	}{
 		{(*fake).hang, time.Second, time.Second, context.DeadlineExceeded},
-		{(*fake).hang, time.Minute, 2 * DefaultTimeout, ErrUnavailable},
-		{(*fake).down, time.Minute, 0, ErrUnavailable},
+		{(*fake).hang, time.Minute, 2 * DefaultTimeout, uid.ErrUnavailable},
+		{(*fake).down, time.Minute, 0, uid.ErrUnavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, log := newFake("a", 1), new(strings.Builder)

@@ -6,16 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
 )
 
 // The defaults of a [Config].
@@ -35,8 +37,7 @@ const (
 // ErrConfig is matched by every error about a [Config], a URL or a name.
 var ErrConfig = errors.New("uidclient: invalid config")
 
-// Config configures a [Client]. Zero fields are defaults. One error, which matches
-// [ErrConfig], names every wrong field, its value and the values that are allowed.
+// Config configures a [Client]. Zero fields are defaults.
 type Config struct {
 	// Token is the bearer token of each request. New refuses to send it over HTTP to
 	// an address other than loopback, unless Insecure is set.
@@ -50,7 +51,7 @@ type Config struct {
 	Insecure bool
 
 	// Ahead is how long the ids of an answer last: the client asks for as many as the
-	// measured rate needs. At most MaxAge; zero is 10 seconds.
+	// measured rate needs. At most MaxAge; zero is 10 seconds, or MaxAge if that is less.
 	Ahead time.Duration
 
 	// MaxAge limits how old an id gets in this process. The client drops older ids and
@@ -62,8 +63,8 @@ type Config struct {
 	// server allows fewer, the client asks for fewer.
 	MaxIDs int64
 
-	// Timeout bounds each request: after it, the client asks the next server. Zero is 3
-	// seconds; half of MaxAge is a bound too. Keep it above the time that servers wait for
+	// Timeout bounds each request: after it, the client asks the next server. At most half of
+	// MaxAge; zero is 3 seconds, or half of MaxAge if that is less. Keep it above the time that servers wait for
 	// ids, 2 seconds by default, and below half of Ahead, so that no call is delayed.
 	Timeout time.Duration
 
@@ -78,36 +79,44 @@ type Config struct {
 	transport http.RoundTripper // of tests; nil is the network
 }
 
-// prepare fills in the defaults and returns the requests' URLs, or all faults.
-func (c *Config) prepare(urls []string, name string) ([]string, error) {
+// Validate returns an error that names every wrong field, its value and the values that are
+// allowed, and matches [ErrConfig].
+func (c Config) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *Config) prepare() *invalid.List {
 	faults := invalid.Of("uidclient", ErrConfig)
-	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
 	c.MaxIDs = cmp.Or(c.MaxIDs, DefaultMaxIDs)
-	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
-		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no limit", MinMaxAge))
+	oldest := time.Duration(math.MaxInt64)
+	if c.MaxAge != uid.Unlimited {
+		oldest = c.MaxAge
 	}
-	switch {
-	case c.Ahead <= 0:
-		faults.Add("Ahead", c.Ahead, "more than 0")
-	case c.MaxAge > 0 && c.Ahead > c.MaxAge:
-		if c.Ahead != DefaultAhead {
-			faults.Add("Ahead", c.Ahead, fmt.Sprintf("at most MaxAge, %v", c.MaxAge))
-		}
-		c.Ahead = c.MaxAge
+	if oldest < MinMaxAge {
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or %v for no limit", MinMaxAge, uid.Unlimited))
+		oldest = MinMaxAge
+	}
+	c.Ahead = cmp.Or(c.Ahead, min(DefaultAhead, oldest))
+	c.Timeout = cmp.Or(c.Timeout, min(DefaultTimeout, oldest/2)) // an answer must not be old when it comes
+	if c.Ahead <= 0 || c.Ahead > oldest {
+		faults.Add("Ahead", c.Ahead, fmt.Sprintf("more than 0, and at most MaxAge, %v", c.MaxAge))
+	}
+	if c.Timeout <= 0 || c.Timeout > oldest/2 {
+		faults.Add("Timeout", c.Timeout, fmt.Sprintf("more than 0, and at most half of MaxAge, %v", c.MaxAge))
 	}
 	invalid.Range(faults, "MaxIDs", c.MaxIDs, 1, MaxIDs)
-	invalid.Positive(faults, "Timeout", c.Timeout)
-	if c.MaxAge > 0 { // an answer must not be old when it comes
-		c.Timeout = min(c.Timeout, c.MaxAge/2)
-	}
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		faults.Add("Token", "not shown", "printable ASCII without blanks") // it is a secret
 	}
-	if err := segment.CheckTag(name); err != nil || name == "." || name == ".." {
-		faults.Add("name", fmt.Sprintf("%.16q", name), fmt.Sprintf("1 to %d bytes of printable text", segment.MaxTag))
+	return faults
+}
+
+// requests returns the URLs of requests, or all faults.
+func (c *Config) requests(urls []string, name string) ([]string, error) {
+	faults := c.prepare()
+	if !validName(name) {
+		faults.Add("name", fmt.Sprintf("%.16q", name), fmt.Sprintf("1 to %d bytes of printable text", maxName))
 	}
 	if len(urls) == 0 {
 		faults.Add("urls", "empty", "one URL or more")
@@ -122,6 +131,13 @@ func (c *Config) prepare(urls []string, name string) ([]string, error) {
 		requests[i] = u.JoinPath("v1").String() + "/" + url.PathEscape(name) + "/runs"
 	}
 	return requests, faults.Err()
+}
+
+const maxName = 128 // bytes of a generator's name, as servers allow
+
+func validName(name string) bool {
+	printable := utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+	return printable && name != "" && len(name) <= maxName && strings.TrimSpace(name) == name && name != "." && name != ".."
 }
 
 // checkURL returns a URL, or what is wanted instead of what it is. It never shows a URL that

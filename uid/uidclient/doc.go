@@ -22,7 +22,7 @@
 // a gap. [README.md] says how sizes and pauses follow the servers.
 //
 // If an answer does not lie above the earlier answers of its instance, or has an id that
-// another instance gave, a Client refuses the instance for good, with [ErrRewound]. The server
+// another instance gave, a Client refuses the instance for good, with [uid.ErrRewound]. The server
 // was restored from a snapshot, a proxy repeats answers, or two servers have stores of their
 // own. A Client remembers 1,000 instances and the 1,000 highest runs of ids, and does not see
 // the ids of other clients.

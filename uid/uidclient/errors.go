@@ -8,16 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid"
 )
 
 var (
-	// ErrRewound is matched when a server instance was refused, as the package's doc says.
-	ErrRewound = segment.ErrRewound
-
-	// ErrUnavailable is matched by an [*UnavailableError]: no server answered.
-	ErrUnavailable = segment.ErrUnavailable
-
 	// ErrAnswer is matched when a server's answer is not a list of runs.
 	ErrAnswer = errors.New("uidclient: invalid answer")
 
@@ -26,7 +20,7 @@ var (
 )
 
 // UnavailableError says that no server answered with ids. The client asks again after
-// Retry, so Wait waits. UnavailableError matches [ErrUnavailable] and all that Err matches.
+// Retry, so Wait waits. UnavailableError matches [uid.ErrUnavailable] and all that Err matches.
 type UnavailableError struct {
 	Name  string        // of the generator
 	Err   error         // of each server
@@ -37,8 +31,8 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("uidclient: no server answered for %q: %v", e.Name, e.Err)
 }
 
-// Is reports whether target is [ErrUnavailable].
-func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
+// Is reports whether target is [uid.ErrUnavailable].
+func (e *UnavailableError) Is(target error) bool { return target == uid.ErrUnavailable }
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
@@ -82,7 +76,7 @@ func refuses(err error) bool {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Status < 500 && status.Status != http.StatusRequestTimeout && status.Status != http.StatusTooManyRequests
 	}
-	return errors.Is(err, ErrRewound) || errors.Is(err, ErrAnswer)
+	return errors.Is(err, uid.ErrRewound) || errors.Is(err, ErrAnswer)
 }
 
 // tooMany reports whether a server refuses the size of a request for n ids. Whatever

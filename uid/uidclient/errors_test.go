@@ -30,12 +30,15 @@ func TestConfig(t *testing.T) {
 		{good, "a", Config{MaxAge: time.Millisecond, Ahead: -1, MaxIDs: -1, Timeout: -1}, []string{
 			"MaxAge is 1ms, want 100ms or more", "Ahead is -1ns, want more than 0", "MaxIDs is -1, want 1 to 16777216",
 			"Timeout is -1ns, want more than 0"}},
-		{good, "a", Config{Ahead: time.Hour}, []string{"Ahead is 1h0m0s, want at most MaxAge, 1m0s"}},
+		{good, "a", Config{Ahead: time.Hour}, []string{"Ahead is 1h0m0s, want more than 0, and at most MaxAge, 1m0s"}},
+		{good, "a", Config{MaxAge: 5 * time.Second, Ahead: DefaultAhead}, []string{"Ahead is 10s, want more than 0, and at most MaxAge, 5s"}},
+		{good, "a", Config{MaxAge: 5 * time.Second, Timeout: DefaultTimeout}, []string{"Timeout is 3s, want more than 0, and at most half of MaxAge, 5s"}},
+		{good, "a", Config{MaxAge: -time.Second}, []string{"MaxAge is -1s, want 100ms or more, or -1ns for no limit"}},
 		{good, "a", Config{Token: secret + "\n"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{Token: secret + " b"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{Token: secret + "\x7f"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{MaxIDs: MaxIDs + 1}, []string{"MaxIDs is 16777217, want 1 to 16777216"}},
-		{good, "a", Config{MaxAge: time.Hour, Ahead: time.Hour + 1}, []string{"Ahead is 1h0m0.000000001s, want at most MaxAge, 1h0m0s"}},
+		{good, "a", Config{MaxAge: time.Hour, Ahead: time.Hour + 1}, []string{"Ahead is 1h0m0.000000001s, want more than 0, and at most MaxAge, 1h0m0s"}},
 		{[]string{"http://ids#a"}, "a", Config{}, []string{`urls[0] is "http://ids", want no query and no fragment`}},
 		{[]string{"http://localhost.example.com"}, "a", Config{Token: secret}, []string{"want https"}},
 		{[]string{"ids:8080", "ftp://ids", "http://", "http://ids?a=b", "http://u:" + secret + "@ids", "http://ids\n" + secret}, "a", Config{}, []string{
@@ -61,8 +64,8 @@ func TestConfig(t *testing.T) {
 	}
 	for _, url := range []string{"https://ids", "http://localhost:1", "http://[::1]:80/prefix"} {
 		config := Config{Token: secret}
-		if requests, err := config.prepare([]string{url}, "a/b c"); err != nil || requests[0] != url+"/v1/a%2Fb%20c/runs" {
-			t.Errorf("prepare(%q) = %v, %v", url, requests, err)
+		if requests, err := config.requests([]string{url}, "a/b c"); err != nil || requests[0] != url+"/v1/a%2Fb%20c/runs" {
+			t.Errorf("requests(%q) = %v, %v", url, requests, err)
 		}
 	}
 	for _, c := range []struct {
@@ -78,9 +81,9 @@ func TestConfig(t *testing.T) {
 		{"http://ids", Config{MaxAge: uid.Unlimited, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1}, time.Hour, -1, time.Hour, 1},
 		{"http://ids", Config{Token: "!~", Insecure: true}, 10 * time.Second, time.Minute, 3 * time.Second, 1_000_000},
 	} {
-		_, err := c.config.prepare([]string{c.url}, "a")
+		_, err := c.config.requests([]string{c.url}, "a")
 		if got := c.config; err != nil || got.Ahead != c.ahead || got.MaxAge != c.age || got.Timeout != c.timeout || got.MaxIDs != c.ids || got.Logger != slog.Default() {
-			t.Errorf("prepare(%q) = %+v, %v, want %+v", c.url, got, err, c)
+			t.Errorf("requests(%q) = %+v, %v, want %+v", c.url, got, err, c)
 		}
 	}
 }
@@ -124,7 +127,7 @@ func TestAnswers(t *testing.T) {
 		server := newFake("a", 1)
 		server.body = c.body
 		_, err := tryOpen(t.Context(), Config{MaxIDs: 100}, server)
-		if !errors.Is(err, ErrAnswer) || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "http://ids-1/v1/orders/runs") {
+		if !errors.Is(err, ErrAnswer) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "http://ids-1/v1/orders/runs") {
 			t.Errorf("%.80s: New() = %v, want %q", c.body, err, c.want)
 		}
 	}
@@ -178,7 +181,7 @@ func TestStatuses(t *testing.T) {
 				prefix = "uidclient: no server answered for"
 			}
 			want := fmt.Sprintf(`%s "orders": http://ids-1/v1/orders/runs: status %d %s%s`, prefix, tt.status, http.StatusText(tt.status), tt.want)
-			if !strings.HasPrefix(fmt.Sprint(err), want) || errors.Is(err, ErrUnavailable) != busy {
+			if !strings.HasPrefix(fmt.Sprint(err), want) || errors.Is(err, uid.ErrUnavailable) != busy {
 				t.Errorf("New() = %v, want %s; busy: %v", err, want, busy)
 			}
 			if got, ok := errors.AsType[*StatusError](err); !ok || got.Status != tt.status || got.Server != "http://ids-1/v1/orders/runs" {
@@ -194,7 +197,7 @@ func TestRefusedForAWhile(t *testing.T) {
 	bubble(t, Config{MaxAge: uid.Unlimited}, 1, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].fail(404, "")
 		take(t, c, 1, 128)
-		if _, err := c.Wait(t.Context()); err == nil || errors.Is(err, ErrUnavailable) {
+		if _, err := c.Wait(t.Context()); err == nil || errors.Is(err, uid.ErrUnavailable) {
 			t.Errorf("Wait() = %v, want a refusal", err)
 		}
 		time.Sleep(time.Minute) // it is refused again and again

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidclient"
 )
 
@@ -57,7 +58,7 @@ func ExampleStatusError() {
 	_, err := uidclient.New(context.Background(), []string{server.URL}, "oders", uidclient.Config{})
 	var status *uidclient.StatusError
 	if errors.As(err, &status) {
-		fmt.Println(status.Status, errors.Is(err, uidclient.ErrUnavailable))
+		fmt.Println(status.Status, errors.Is(err, uid.ErrUnavailable))
 	}
 	// Output: 404 false
 }

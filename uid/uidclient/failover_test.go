@@ -108,16 +108,16 @@ func TestRewound(t *testing.T) {
 				server := servers[0]
 				server.set(back)
 				last, err := drain(t, c)
-				if last != 128 || !errors.Is(err, ErrRewound) || errors.Is(err, ErrUnavailable) {
-					t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
+				if last != 128 || !errors.Is(err, uid.ErrRewound) || errors.Is(err, uid.ErrUnavailable) {
+					t.Fatalf("after %d ids: %v, want uid.ErrRewound after 128", last, err)
 				}
-				if _, err := c.Wait(t.Context()); !errors.Is(err, ErrRewound) {
-					t.Errorf("Wait() = %v, want ErrRewound", err)
+				if _, err := c.Wait(t.Context()); !errors.Is(err, uid.ErrRewound) {
+					t.Errorf("Wait() = %v, want uid.ErrRewound", err)
 				}
 				server.set(func(f *fake) { f.number, f.next = 1000, 100_000 })
 				time.Sleep(time.Minute)
-				if _, err := c.Next(); !errors.Is(err, ErrRewound) {
-					t.Errorf("Next() = %v once the instance is above, want ErrRewound", err)
+				if _, err := c.Next(); !errors.Is(err, uid.ErrRewound) {
+					t.Errorf("Next() = %v once the instance is above, want uid.ErrRewound", err)
 				}
 				server.set(func(f *fake) { f.instance = "c" })
 				time.Sleep(time.Minute)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
 )
 
 // maxKept is how many instances a client remembers, and how many runs.
@@ -30,12 +31,12 @@ func (l *ledger) accept(s *server, a *answer) error {
 	refuse := func(format string, args ...any) error {
 		at.refused = true
 		l.instances[a.Instance] = at
-		return fmt.Errorf("uidclient: instance %.32q at %s answered with %s: %w", a.Instance, s.url, fmt.Sprintf(format, args...), ErrRewound)
+		return fmt.Errorf("uidclient: instance %.32q at %s answered with %s: %w", a.Instance, s.url, fmt.Sprintf(format, args...), uid.ErrRewound)
 	}
 	id, repeats := l.repeated(a.runs)
 	switch {
 	case at.refused:
-		return fmt.Errorf("uidclient: instance %.32q at %s: %w before", a.Instance, s.url, ErrRewound)
+		return fmt.Errorf("uidclient: instance %.32q at %s: %w before", a.Instance, s.url, uid.ErrRewound)
 	case a.Number <= at.number:
 		return refuse("number %d after %d", a.Number, at.number)
 	case a.first() <= at.last:

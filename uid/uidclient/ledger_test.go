@@ -58,7 +58,7 @@ func TestLedger(t *testing.T) {
 		}
 		err := l.accept(s, answered(c.instance, 2, c.runs...))
 		want := fmt.Sprintf(`instance %q at http://ids answered with %s`, c.instance, c.want)
-		if (err != nil) != (c.want != "") || err != nil && (!errors.Is(err, ErrRewound) || !strings.Contains(err.Error(), want)) {
+		if (err != nil) != (c.want != "") || err != nil && (!errors.Is(err, uid.ErrRewound) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("accept(%v) = %v, want %q", c.runs, err, want)
 		}
 		if err != nil && l.accept(s, answered(c.instance, 3, 1_000_000, 1)) == nil {
@@ -79,7 +79,7 @@ func TestLedgerForgets(t *testing.T) {
 	}
 	for range 2 { // the others are all remembered
 		for instance := range l.instances {
-			if err := l.accept(s, answered(instance, 5, 1<<40, 1)); !errors.Is(err, ErrRewound) {
+			if err := l.accept(s, answered(instance, 5, 1<<40, 1)); !errors.Is(err, uid.ErrRewound) {
 				t.Fatalf("number 5 after 5: %v", err)
 			}
 		}
@@ -99,8 +99,8 @@ func TestTwoStores(t *testing.T) {
 		servers[0].down()
 		servers[1].set(func(f *fake) { f.next = 1 })
 		last, err := drain(t, c)
-		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "refused; instance") {
-			t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
+		if last != 128 || !errors.Is(err, uid.ErrRewound) || !errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "refused; instance") {
+			t.Fatalf("after %d ids: %v, want uid.ErrRewound after 128", last, err)
 		}
 		servers[0].up()
 		if id, err := c.Wait(t.Context()); id != 129 || err != nil {

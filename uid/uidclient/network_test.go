@@ -75,8 +75,8 @@ func TestNetwork(t *testing.T) {
 		if errors.Is(err, io.ErrUnexpectedEOF) != (name == "unexpected EOF") {
 			t.Errorf("New() = %v: it does not match the cause", err)
 		}
-		if refused := strings.HasPrefix(name, "status"); errors.Is(err, ErrUnavailable) == refused {
-			t.Errorf("New() = %v; ErrUnavailable: %v", err, !refused)
+		if refused := strings.HasPrefix(name, "status"); errors.Is(err, uid.ErrUnavailable) == refused {
+			t.Errorf("New() = %v; uid.ErrUnavailable: %v", err, !refused)
 		}
 	}
 }

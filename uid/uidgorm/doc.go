@@ -24,7 +24,7 @@
 // key, opts out by the tag uid:false.
 //
 // If the plugin cannot fill a key, the create fails before GORM sends the statement, with
-// [ErrModel], [ErrValue] or [ErrGenerator]. The error names model and field. A row that the
+// [ErrKey] or [ErrGenerator]. The error names model and field. A row that the
 // database refuses keeps its new key, so a second try cannot insert it twice. Where an upsert
 // keeps a row that is there, the struct gets the key of that row before relatives are saved. If
 // the plugin cannot find that key, the create fails with [ErrConflict]. [README.md] has the rest.

@@ -147,5 +147,5 @@ func ExampleNew() {
 	fmt.Println(db.Create(&Mistake{}).Error)
 	// Output:
 	// the map has a key: true
-	// uidgorm: bad key: uidgorm_test.Mistake.ID gets its value from the database, want autoIncrement:false and no default in its tag
+	// uidgorm: key cannot be filled: uidgorm_test.Mistake.ID gets its value from the database, want autoIncrement:false and no default in its tag
 }

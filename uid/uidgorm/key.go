@@ -55,10 +55,10 @@ func findKey(s *schema.Schema) (*key, error) {
 		primary := slices.Contains(s.PrimaryFields, f)
 		switch {
 		case tagged && !primary:
-			return nil, fmt.Errorf("%w: %s has the tag uid, want it on a primary key", ErrModel, k)
+			return nil, fmt.Errorf("%w: %s has the tag uid, want it on a primary key", ErrKey, k)
 		case !primary || refused || foreign[f]:
 		case tagged && byTag:
-			return nil, fmt.Errorf("%w: %s and %s both have the tag uid, want one", ErrModel, chosen, k)
+			return nil, fmt.Errorf("%w: %s and %s both have the tag uid, want one", ErrKey, chosen, k)
 		case tagged:
 			chosen, byTag = k, true
 		case !byTag && k.byType():
@@ -74,7 +74,7 @@ func findKey(s *schema.Schema) (*key, error) {
 func (k *key) tag() (in, out bool, err error) {
 	switch value, ok := k.field.TagSettings[setting]; {
 	case !ok && k.field.TagSettings["UUID"] != "" && (k.field.DataType == schema.Int || k.field.DataType == schema.Uint || isID(k.field.IndirectFieldType)):
-		return false, false, fmt.Errorf("%w: %s has the tag uuid, want uid", ErrModel, k)
+		return false, false, fmt.Errorf("%w: %s has the tag uuid, want uid", ErrKey, k)
 	case !ok:
 		return false, false, nil
 	case value == setting || strings.EqualFold(value, "true"):
@@ -82,7 +82,7 @@ func (k *key) tag() (in, out bool, err error) {
 	case strings.EqualFold(value, "false"):
 		return false, true, nil
 	default:
-		return false, false, fmt.Errorf("%w: %s has the tag uid:%s, want uid or uid:false", ErrModel, k, value)
+		return false, false, fmt.Errorf("%w: %s has the tag uid:%s, want uid or uid:false", ErrKey, k, value)
 	}
 }
 
@@ -108,16 +108,16 @@ func (k *key) check() error {
 	case isID(f.IndirectFieldType):
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Uint, kind == reflect.Uint64:
 		if bits := min(f.IndirectFieldType.Bits(), f.Size); bits < 64 {
-			return fmt.Errorf("%w: %s has %d bits, want 64", ErrModel, k, bits)
+			return fmt.Errorf("%w: %s has %d bits, want 64", ErrKey, k, bits)
 		}
 	default:
-		return fmt.Errorf("%w: %s is of kind %s, want a 64-bit integer", ErrModel, k, kind)
+		return fmt.Errorf("%w: %s is of kind %s, want a 64-bit integer", ErrKey, k, kind)
 	}
 	if f.AutoIncrement || f.HasDefaultValue {
-		return fmt.Errorf("%w: %s gets its value from the database, want autoIncrement:false and no default in its tag", ErrModel, k)
+		return fmt.Errorf("%w: %s gets its value from the database, want autoIncrement:false and no default in its tag", ErrKey, k)
 	}
 	if !f.Creatable {
-		return fmt.Errorf("%w: %s is never written, want no -> and no <-:update in its tag", ErrModel, k)
+		return fmt.Errorf("%w: %s is never written, want no -> and no <-:update in its tag", ErrKey, k)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (k *key) include(stmt *gorm.Statement) error {
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
 	switch written, named := columns[k.field.DBName]; {
 	case named && !written:
-		return fmt.Errorf("%w: Omit names %s, want it written", ErrValue, k)
+		return fmt.Errorf("%w: Omit names %s, want it written", ErrKey, k)
 	case !named && restricted:
 		// The slice may be shared with other statements.
 		stmt.Selects = append(slices.Clip(stmt.Selects), k.field.DBName)

@@ -16,12 +16,9 @@ import (
 )
 
 var (
-	// ErrModel is matched when a model declares a key that the plugin can never fill.
-	ErrModel = errors.New("uidgorm: bad key")
-
-	// ErrValue is matched when the value to create cannot take a key, or GORM would
-	// write it without its key.
-	ErrValue = errors.New("uidgorm: key cannot be filled")
+	// ErrKey is matched when the plugin cannot fill a key: its model declares it wrongly, the value
+	// to create cannot take it, or GORM would write the value without it.
+	ErrKey = errors.New("uidgorm: key cannot be filled")
 
 	// ErrConflict is matched when the database kept another row in place of a new one, its key
 	// cannot be found, and relatives of the row would have to refer to it.
@@ -56,8 +53,7 @@ type Plugin struct {
 	keys   sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
 }
 
-// Config configures a [Plugin]. The zero Config is the default. One error, which matches
-// [ErrConfig], names every fault.
+// Config configures a [Plugin]. The zero Config is the default.
 type Config struct {
 	// Keys are of models that have a generator of their own. All handles have one Plugin:
 	// a second db.Use of a Plugin fails with gorm.ErrRegistered.
@@ -72,16 +68,16 @@ type Keys struct {
 
 var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one of New").Err()
 
-// New returns a plugin that takes keys from gen, except those of [Config]. The caller
-// closes gen, after the last use of a handle with the plugin. db.Use reports the faults of
-// gen and the config.
-func New(gen KeySource, config Config) *Plugin {
-	p := &Plugin{gen: gen, of: map[reflect.Type]KeySource{}}
-	faults := invalid.Of("uidgorm", ErrConfig)
-	if gen == nil {
-		faults.Add("gen", "nil", "a generator such as *uid.Cached")
-	}
-	for i, keys := range config.Keys {
+// Validate returns an error that names every fault, and matches [ErrConfig].
+func (c Config) Validate() error {
+	_, faults := c.prepare()
+	return faults.Err()
+}
+
+// prepare returns the generators of models that have their own, and the faults.
+func (c Config) prepare() (map[reflect.Type]KeySource, *invalid.List) {
+	of, faults := map[reflect.Type]KeySource{}, invalid.Of("uidgorm", ErrConfig)
+	for i, keys := range c.Keys {
 		at := fmt.Sprintf("Keys[%d]", i)
 		if keys.From == nil {
 			faults.Add(at+".From", "nil", "a generator such as *uid.Cached")
@@ -97,15 +93,25 @@ func New(gen KeySource, config Config) *Plugin {
 			switch {
 			case t == nil || t.Kind() != reflect.Struct:
 				faults.Add(at+".Models", fmt.Sprintf("%T", model), "structs or pointers to structs, such as &Order{}")
-			case p.of[t] != nil:
+			case of[t] != nil:
 				faults.Add(at+".Models", t, "each model once: it has two generators")
 			default:
-				p.of[t] = keys.From
+				of[t] = keys.From
 			}
 		}
 	}
-	p.faults = faults.Err()
-	return p
+	return of, faults
+}
+
+// New returns a plugin that takes keys from gen, except those of [Config]. The caller
+// closes gen, after the last use of a handle with the plugin. db.Use reports the faults of
+// gen and the config.
+func New(gen KeySource, config Config) *Plugin {
+	of, faults := config.prepare()
+	if gen == nil {
+		faults.Add("gen", "nil", "a generator such as *uid.Cached")
+	}
+	return &Plugin{gen: gen, of: of, faults: faults.Err()}
 }
 
 // Name returns "uidgorm", the plugin's name for GORM.

@@ -69,9 +69,9 @@ func TestModelsRefused(t *testing.T) {
 		for model, part := range refused {
 			dry := s.db.Session(&gorm.Session{DryRun: true})
 			for range 2 { // the second time from what is remembered
-				wantError(t, dry.Create(model).Error, uidgorm.ErrModel, part, "uidgorm: bad key")
+				wantError(t, dry.Create(model).Error, uidgorm.ErrKey, part, "uidgorm: key cannot be filled")
 			}
-			wantError(t, s.db.Model(model).Create(map[string]any{"name": "x"}).Error, uidgorm.ErrModel, part)
+			wantError(t, s.db.Model(model).Create(map[string]any{"name": "x"}).Error, uidgorm.ErrKey, part)
 		}
 		wantAsked(t, s.gen)
 		s.log.wantUnsent(t, "^INSERT")
@@ -102,7 +102,7 @@ func TestValuesRefused(t *testing.T) {
 			{s.db.Omit("id").Create(&Item{ID: 7}).Error, []string{"Omit names uidgorm_test.Item.ID"}},
 			{model.Omit("ID").Create(map[string]any{"name": "x"}).Error, []string{"Omit names uidgorm_test.Item.ID"}},
 		} {
-			wantError(t, refused.err, uidgorm.ErrValue, append(refused.parts, "uidgorm: key cannot be filled")...)
+			wantError(t, refused.err, uidgorm.ErrKey, append(refused.parts, "uidgorm: key cannot be filled")...)
 		}
 		s.log.wantUnsent(t, "^INSERT")
 		// What GORM refuses itself.
@@ -114,7 +114,7 @@ func TestValuesRefused(t *testing.T) {
 			model.Create([]map[string]any{}).Error,
 			model.Create((*map[string]any)(nil)).Error,
 		} {
-			if err == nil || errors.Is(err, uidgorm.ErrValue) {
+			if err == nil || errors.Is(err, uidgorm.ErrKey) {
 				t.Errorf("error %v, want one of GORM's", err)
 			}
 		}

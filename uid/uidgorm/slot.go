@@ -112,14 +112,14 @@ func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value, at 
 	row = reflect.Indirect(row)
 	// GORM takes other structs too, as long as they have the same fields.
 	if row.Type() != k.schema.ModelType && (row.Kind() != reflect.Struct || !row.CanConvert(k.schema.ModelType)) {
-		return nil, fmt.Errorf("%w: %s: the value is a %s, want a %s, a pointer to one, or a map", ErrValue, k, row.Type(), k.schema.ModelType)
+		return nil, fmt.Errorf("%w: %s: the value is a %s, want a %s, a pointer to one, or a map", ErrKey, k, row.Type(), k.schema.ModelType)
 	}
 	value, zero := k.field.ValueOf(ctx, row)
 	if !zero && (k.field.FieldType.Kind() != reflect.Pointer || !isZero(value)) {
 		return slots, nil
 	}
 	if !row.CanAddr() {
-		return nil, fmt.Errorf("%w: %s: the struct is a copy, want a pointer to the %s", ErrValue, k, row.Type())
+		return nil, fmt.Errorf("%w: %s: the struct is a copy, want a pointer to the %s", ErrKey, k, row.Type())
 	}
 	return append(slots, slot{key: k, row: row, at: at}), nil
 }
@@ -128,7 +128,7 @@ func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
 	slots := make([]slot, 0, len(rows))
 	for i, row := range rows {
 		if row == nil {
-			return nil, fmt.Errorf("%w: %s: the map is nil, want a map that can be written", ErrValue, k)
+			return nil, fmt.Errorf("%w: %s: the map is nil, want a map that can be written", ErrKey, k)
 		}
 		s := slot{key: k, m: row, name: k.field.DBName, at: i}
 		for name, value := range row {
@@ -136,7 +136,7 @@ func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
 				continue
 			}
 			if s.held {
-				return nil, fmt.Errorf("%w: %s is in map %d as %q and as %q, want one", ErrValue, k, i, s.name, name)
+				return nil, fmt.Errorf("%w: %s is in map %d as %q and as %q, want one", ErrKey, k, i, s.name, name)
 			}
 			s.name, s.old, s.held = name, value, true
 		}

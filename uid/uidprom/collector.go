@@ -19,26 +19,26 @@ import (
 // Reporter is an alias, so that one map fits [New] and uidstatus.New.
 type Reporter = interface{ Stats() uid.Stats }
 
-// ErrGenerator is matched by every error of [New] and [NewFunc].
-var ErrGenerator = errors.New("uidprom: invalid generator")
+// ErrConfig is matched by every error of [New] and [NewFunc].
+var ErrConfig = errors.New("uidprom: invalid generator")
 
 // New returns a collector of the generators. Each key of the map becomes the label
 // generator, and is UTF-8 text that is not empty. New reports all faults at once, in an
-// error that matches [ErrGenerator]: also a nil generator, and an empty map.
+// error that matches [ErrConfig]: also a nil generator, and an empty map.
 //
 // The caller closes the generators; the collector shows a closed generator as Close left it.
 // The collector is safe for concurrent use and starts no goroutine. Each part of an app can
 // register a collector of its own; a registry refuses a collector that repeats a name.
 func New(generators map[string]Reporter) (prometheus.Collector, error) {
 	if len(generators) == 0 {
-		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrGenerator)
+		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrConfig)
 	}
 	var faults []error
 	c := make(collector, 0, len(generators))
 	for _, name := range slices.Sorted(maps.Keys(generators)) {
 		g := generators[name]
 		if err := figures.Check(name, g); err != nil {
-			faults = append(faults, fmt.Errorf("%w: %w", ErrGenerator, err))
+			faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
 			continue
 		}
 		// A registry tells collectors apart by constant labels, not by variable ones.
@@ -118,13 +118,13 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 // NewFunc returns a collector of generators that come and go, such as the tags of
 // segment.Tags. stats returns the Stats of each, by the name that becomes the label
 // generator. Each scrape calls stats, from any number of goroutines at once. Names that are
-// not UTF-8 are left out. For a nil function, the error matches [ErrGenerator].
+// not UTF-8 are left out. For a nil function, the error matches [ErrConfig].
 //
 // A registry cannot know the metrics beforehand: Unregister does not find the collector, and
 // a name that another collector has too fails the scrape.
 func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
 	if stats == nil {
-		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrGenerator)
+		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrConfig)
 	}
 	return changing{stats, describe([]string{"generator"}, nil)}, nil
 }

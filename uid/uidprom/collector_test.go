@@ -32,8 +32,8 @@ func TestNewRefuses(t *testing.T) {
 		"zero":    &uid.Default{},
 		"good":    calm(),
 	})
-	if c != nil || !errors.Is(err, ErrGenerator) || !errors.Is(err, bits.ErrLayout) {
-		t.Fatalf("got %v, %v, want an error that matches ErrGenerator and bits.ErrLayout", c, err)
+	if c != nil || !errors.Is(err, ErrConfig) || !errors.Is(err, bits.ErrLayout) {
+		t.Fatalf("got %v, %v, want an error that matches ErrConfig and bits.ErrLayout", c, err)
 	}
 	for _, want := range []string{`the name is ""`, `the name is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
 		if !strings.Contains(err.Error(), want) {
@@ -43,8 +43,8 @@ func TestNewRefuses(t *testing.T) {
 	if strings.Contains(err.Error(), "good") {
 		t.Errorf("%v\nwant nothing about a generator that is good", err)
 	}
-	if _, err := New(nil); !errors.Is(err, ErrGenerator) {
-		t.Errorf("without generators the error is %v, want one that matches ErrGenerator", err)
+	if _, err := New(nil); !errors.Is(err, ErrConfig) {
+		t.Errorf("without generators the error is %v, want one that matches ErrConfig", err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// ErrConfig is matched by every error of [New].
+// ErrConfig is matched by every error about a config of this package, and by every error of [New].
 var ErrConfig = errors.New("uidstatus: invalid config")
 
 // Config configures a [Page]. The zero Config is the default, and so is every zero field.
@@ -39,6 +39,19 @@ type Config struct {
 	Hosts []string
 }
 
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c Config) Validate() error { return c.check(invalid.Of("uidstatus", ErrConfig)).Err() }
+
+// check adds the wrong fields to faults.
+func (c Config) check(faults *invalid.List) *invalid.List {
+	for i, host := range c.Hosts {
+		if !hosts.Valid(host) {
+			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme and port, such as ops.example.com, or "+hosts.Any)
+		}
+	}
+	return faults
+}
+
 // New returns the status page of the generators. Each key of the map is a name on the
 // page, UTF-8 text that is not empty. New reports all faults at once, in an error that
 // matches [ErrConfig]: also a nil generator, and an empty map without Config.More.
@@ -56,12 +69,7 @@ func New(generators map[string]Reporter, config Config) (*Page, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.generators)) {
 		faults.Wrap("generators", figures.Check(name, p.generators[name]))
 	}
-	for i, host := range config.Hosts {
-		if !hosts.Valid(host) {
-			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme and port, such as ops.example.com, or "+hosts.Any)
-		}
-	}
-	if err := faults.Err(); err != nil {
+	if err := config.check(faults).Err(); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -113,7 +113,7 @@ func AtStart(err error) error {
 	switch {
 	case errors.Is(err, uid.ErrConfig):
 		return &UsageError{errors.New(inFlags.Replace(err.Error()))}
-	case errors.Is(err, uid.ErrWorkerRange), errors.Is(err, uid.ErrTimeExhausted):
+	case errors.Is(err, uid.ErrTimeExhausted):
 		return &UsageError{err}
 	}
 	return err

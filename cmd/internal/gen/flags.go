@@ -90,6 +90,7 @@ func (f *flags) check(cmd *cobra.Command) error {
 	if f.maxAge >= 0 && f.maxAge < uid.MinMaxAge {
 		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids for ever", f.maxAge, uid.MinMaxAge)
 	}
+	f.maxBorrow, f.maxAge = max(f.maxBorrow, uid.Unlimited), max(f.maxAge, uid.Unlimited)
 	return f.checkDSN(cmd, counts)
 }
 

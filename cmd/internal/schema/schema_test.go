@@ -108,7 +108,7 @@ func TestSchema(t *testing.T) {
 			wants(t, err, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
 			_, err = segment.New(t.Context(), segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
 			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
-			wants(t, segmentsql.Sequence(db, segmentsql.Config{Logger: quiet}).Create(t.Context(), "more", 1, 10), "one who creates counters INSERT too")
+			wants(t, segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}).Create(t.Context(), "more", 1, 10), "one who creates counters INSERT too")
 		})
 	}
 }

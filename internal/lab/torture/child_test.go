@@ -112,9 +112,9 @@ func (c *child) live(ctx context.Context) error {
 // hopeless are the errors with which no start may fail, in any state of the backend: all
 // of them mean a wrong setting, or clocks that differ, and the test has one clock.
 var hopeless = []error{
-	uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, uid.ErrClosed,
+	uid.ErrConfig, uid.ErrTimeExhausted, uid.ErrClosed,
 	lease.ErrSkew, worker.ErrDB, worker.ErrDialect, worker.ErrNoTable, worker.ErrKey, lease.ErrRewound,
-	segment.ErrConfig, segment.ErrUnknownTag, segment.ErrUsedUp, segment.ErrRewound,
+	segment.ErrConfig, segment.ErrUnknownTag, segment.ErrUsedUp, uid.ErrRewound,
 }
 
 // open tries to open a generator until that succeeds: others may hold all numbers, and the

@@ -24,7 +24,7 @@
 //     release, and no process was granted time that is not reserved for it there.
 //   - Each id of a counter lies in a range that its process reserved, and was not given
 //     back. A counter that is restored below what all processes hold is refused by each
-//     (segment.ErrRewound), and by nobody else.
+//     (uid.ErrRewound), and by nobody else.
 //
 // A run fails too if an event did not happen that it is meant to survive. TestStyles has
 // short runs of what the runs on every backend leave out. TestHerds starts fifty processes at once,

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -42,7 +41,7 @@ func (c *child) draw(g uid.Generator, drawer int) error {
 				return fmt.Errorf("no id: %w", err)
 			}
 			rewound := int64(0)
-			if errors.Is(err, segment.ErrRewound) {
+			if errors.Is(err, uid.ErrRewound) {
 				rewound = 1
 			}
 			c.say(recordNone, "", lacks.Milliseconds(), rewound)
@@ -127,7 +126,7 @@ func (c *child) none(err error) (lacks time.Duration, ok bool) {
 	var reservation *uid.ReservationError
 	switch {
 	case c.Kind == kindCounter:
-		return 0, errors.Is(err, segment.ErrUnavailable) || errors.Is(err, segment.ErrRewound)
+		return 0, errors.Is(err, uid.ErrUnavailable) || errors.Is(err, uid.ErrRewound)
 	case c.Kind == kindDefault && errors.As(err, &backward):
 		return backward.Amount, true
 	case c.Kind == kindCached && errors.As(err, &limit):

@@ -136,7 +136,7 @@ func (n *nemesis) some() []*dbtest.Link {
 }
 
 // enough is how far below all processes the counter is set, so that each refuses its
-// ranges, however often they reserve: see segment.ErrRewound.
+// ranges, however often they reserve: see uid.ErrRewound.
 const enough = 10 * mostStep
 
 // restore restores the counter from a copy, while all processes hold higher ids. Each

@@ -13,9 +13,6 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// ErrReplica is matched when a request reached a replica.
-var ErrReplica = errors.New("segmentredis: the server is a replica, want the master")
-
 // once is a command that the client sends at most once.
 type once struct{ *redis.Cmd }
 
@@ -52,13 +49,13 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 	return reply, nil
 }
 
-// named makes a replica's reply to a write match ErrReplica, and the reply for a key that
-// is no hash segment.ErrUnusable. It names the rights that a user lacks.
+// named explains a replica's reply, and makes the reply for a key that is no hash match
+// segment.ErrUnusable. It names the rights that a user lacks.
 func (s *Store) named(tag string, err error) error {
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
-		return fmt.Errorf("%w: %w", ErrReplica, err)
-	case strings.Contains(err.Error(), "WRONGTYPE"):
+		return fmt.Errorf("segmentredis: the server is a replica, want the master: %w", err)
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
 		return fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
 	}
 	return redisstore.Denied(err, ACL(s.prefix))

@@ -10,7 +10,7 @@
 //
 // A script compares the counter with the highest counter in the record. If the
 // counter is lower, or one of the two has vanished, Reserve fails with
-// [segment.ErrRewound]. If both have vanished, it fails with [segment.ErrUnknownTag].
+// [uid.ErrRewound]. If both have vanished, it fails with [segment.ErrUnknownTag].
 // [Store.Raise] sets the counter to the greatest of the two and the given value.
 //
 // Redis acknowledges writes that a crash or a failover can undo. Redis then hands out

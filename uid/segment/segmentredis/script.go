@@ -11,8 +11,10 @@ if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) th
 end
 local tag = ARGV[1]
 local now = redis.call('TIME')[1]
-local counter = redis.call('HGET', KEYS[1], tag)
-local about = redis.call('HGET', KEYS[2], tag)
+local counter = redis.pcall('HGET', KEYS[1], tag) -- pcall, so that WRONGTYPE begins the reply
+if type(counter) == 'table' then return counter end
+local about = redis.pcall('HGET', KEYS[2], tag)
+if type(about) == 'table' then return about end
 local whole = counter and string.match(counter, '^[1-9]%d*$')
 local most, step = string.match(about or '', '^([1-9]%d*) ([1-9]%d*) %d+$')
 local function less(a, b) return #a < #b or #a == #b and a < b end

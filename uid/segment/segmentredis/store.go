@@ -16,6 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/internal/logqueue"
+	"github.com/uidring/uidring/internal/redisstore"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -32,7 +34,7 @@ type Store struct {
 	journal logqueue.Queue
 }
 
-// Config configures a [Store]. Zero fields are defaults. Errors match [segment.ErrConfig].
+// Config configures a [Store]. Zero fields are defaults.
 type Config struct {
 	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
 	// as {orders}. Empty is DefaultPrefix. Processes that share counters have one Prefix.
@@ -41,6 +43,11 @@ type Config struct {
 	// Logger receives warnings, such as that the server can lose writes; nil is
 	// [slog.Default]. No request waits for its handler.
 	Logger *slog.Logger
+}
+
+// Validate returns an error about a wrong Prefix, which matches [segment.ErrConfig].
+func (c Config) Validate() error {
+	return redisstore.CheckPrefix("segmentredis", segment.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
 // New returns the store of the counters in a Redis, without calling Redis. The methods
@@ -70,7 +77,7 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 		return 0, 0, s.unknown(tag)
 	case "rewound":
 		return 0, 0, fmt.Errorf("%w: %q in %s: the counter is %s, its record is %s, want a counter that is not below the record",
-			segment.ErrRewound, tag, s, reply.text(1), reply.text(2))
+			uid.ErrRewound, tag, s, reply.text(1), reply.text(2))
 	case "used up":
 		return 0, 0, fmt.Errorf("%w: %q in %s is %s, too high for %s more", segment.ErrUsedUp, tag, s, reply.text(1), reply.text(2))
 	}
@@ -110,7 +117,7 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 }
 
 // Raise implements [segment.Raiser]. It also repairs a counter that Reserve refuses
-// with [segment.ErrRewound]. If the record is lost, its step is lost too: Raise sets
+// with [uid.ErrRewound]. If the record is lost, its step is lost too: Raise sets
 // [segment.DefaultStep], and logs a warning.
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error) {
 	reply, err := s.run(ctx, raising, tag, max(next, 1), segment.DefaultStep)

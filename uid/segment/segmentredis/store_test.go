@@ -71,7 +71,7 @@ var prefixes atomic.Int64
 
 func TestConformance(t *testing.T) {
 	s := start(t)
-	segmenttest.Run(t, func(t *testing.T) segmenttest.Backend {
+	segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 		prefix := fmt.Sprintf("{test %d}:segments", prefixes.Add(1))
 		config := segmentredis.Config{Prefix: prefix, Logger: slog.New(slog.DiscardHandler)}
 		return segmenttest.Backend{
@@ -82,7 +82,7 @@ func TestConformance(t *testing.T) {
 				return segmentredis.New(client, config), wire.faults()
 			},
 		}
-	})
+	}}.Run(t)
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -20,12 +21,12 @@ func TestVanished(t *testing.T) {
 		refusal  error
 		mended   int64
 	}{
-		"counter deleted":   {"DEL " + next, segment.ErrRewound, 101},
-		"counter expired":   {"PEXPIREAT " + next + " 1", segment.ErrRewound, 101},
-		"counter set back":  {"HSET " + next + " orders 50", segment.ErrRewound, 101},
-		"counter is a word": {"HSET " + next + " orders many", segment.ErrRewound, 101},
-		"maximum deleted":   {"DEL " + tags, segment.ErrRewound, 101},
-		"maximum odd":       {"HSET " + tags + " orders many", segment.ErrRewound, 101},
+		"counter deleted":   {"DEL " + next, uid.ErrRewound, 101},
+		"counter expired":   {"PEXPIREAT " + next + " 1", uid.ErrRewound, 101},
+		"counter set back":  {"HSET " + next + " orders 50", uid.ErrRewound, 101},
+		"counter is a word": {"HSET " + next + " orders many", uid.ErrRewound, 101},
+		"maximum deleted":   {"DEL " + tags, uid.ErrRewound, 101},
+		"maximum odd":       {"HSET " + tags + " orders many", uid.ErrRewound, 101},
 		"set ahead":         {"HSET " + next + " orders 1000", nil, 1005},
 		"flushed":           {"FLUSHALL", segment.ErrUnknownTag, 0},
 		"evicted": {

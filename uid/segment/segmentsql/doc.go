@@ -3,7 +3,7 @@
 //
 //	gen, err := segment.New(ctx, segmentsql.NewLeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
 //
-// [NewLeafAlloc] uses the table leaf_alloc exactly as Leaf does: one row for each tag,
+// [NewLeafAlloc] uses the table leaf_alloc exactly as Meituan's Leaf does: one row for each tag,
 // with a step of its own. Go and Java services can share the table. [NewSequence] uses
 // the table SEQUENCE(table_name, next_id), which has no step. Two tables have two counters
 // of one tag, whose ids are equal: keep a tag in one table, or give [segment.NewStriped] one

@@ -36,9 +36,9 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 //
 // tx is a transaction of the Store's database, such as that of a hook. Errors match
 //
-//   - [ErrDB] if tx is no transaction, or the table's engine has none;
 //   - [segment.ErrUnknownTag] if tag has no counter;
-//   - [segment.ErrUnusable] if the counter is a segment's, or its column too narrow;
+//   - [segment.ErrUnusable] if tx is no transaction, the table's engine has none, the counter is a
+//     segment's, or its column is too narrow;
 //   - [segment.ErrUsedUp] after the number 2^63-2.
 //
 // Any other error is the database's. After any error roll tx back. After a deadlock, a
@@ -51,11 +51,11 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	}
 	switch err := sqldb.Dead(tx); {
 	case err != nil:
-		return 0, fmt.Errorf("%w: %w", ErrDB, err)
+		return 0, unfit("%w", err)
 	case !sqldb.InTransaction(tx):
-		return 0, fmt.Errorf("%w: it is inside no transaction, with which the number could be rolled back", ErrDB)
+		return 0, unfit("it is inside no transaction, with which the number could be rolled back")
 	case tx.Name() != s.db.Name():
-		return 0, fmt.Errorf("%w: it is of %s, want %s", ErrDB, tx.Name(), s.db.Name())
+		return 0, unfit("it is of %s, want %s", tx.Name(), s.db.Name())
 	case s.step == "":
 		return 0, s.noGapless()
 	}
@@ -72,7 +72,7 @@ func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int6
 		return 0, err
 	}
 	if tx == nil {
-		return 0, fmt.Errorf("%w: the transaction is nil", ErrDB)
+		return 0, unfit("the transaction is nil")
 	}
 	inside := sqldb.Session(ctx, s.db)
 	inside.Statement.ConnPool = tx
@@ -116,7 +116,7 @@ func (s *Store) rollsBack(tx *gorm.DB) error {
 	engine, err := sqldb.Engine(tx, s.table)
 	switch engine {
 	case "MyISAM", "MEMORY", "Aria":
-		return fmt.Errorf("%w: the engine of %s is %s, which does not roll back: ALTER TABLE %s ENGINE = InnoDB", ErrDB, s, engine, s.quoted())
+		return unfit("the engine of %s is %s, which does not roll back: ALTER TABLE %s ENGINE = InnoDB", s, engine, s.quoted())
 	}
 	s.rollback.Store(err == nil)
 	return err

@@ -37,7 +37,7 @@ func TestGaplessRefused(t *testing.T) {
 		refused("no table", segment.ErrUnknownTag, segmentsql.NewLeafAlloc(l.DB, segmentsql.Config{Table: "nosuch"}), "invoices")
 		sequence := segmentsql.NewSequence(l.DB, segmentsql.Config{Table: l.Another(t).Table})
 		refused("sequence", segment.ErrUnusable, sequence, "invoices")
-		refused("no database", segmentsql.ErrDB, segmentsql.NewLeafAlloc(nil, segmentsql.Config{}), "invoices")
+		refused("no database", segment.ErrUnusable, segmentsql.NewLeafAlloc(nil, segmentsql.Config{}), "invoices")
 		if err := sequence.CreateGapless(t.Context(), "invoices", 1); !errors.Is(err, segment.ErrUnusable) {
 			t.Errorf("CreateGapless() = %v in SEQUENCE, want ErrUnusable", err)
 		}
@@ -45,12 +45,12 @@ func TestGaplessRefused(t *testing.T) {
 			t.Errorf("CreateGapless() = %v again, want ErrTagExists", err)
 		}
 		for name, db := range map[string]*gorm.DB{"nil": nil, "no transaction": l.DB, "dry run": l.DB.Session(&gorm.Session{DryRun: true})} {
-			if number, err := l.counters.NextGapless(db, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
-				t.Errorf("%s: NextGapless() = %d, %v, want ErrDB", name, number, err)
+			if number, err := l.counters.NextGapless(db, "invoices"); !errors.Is(err, segment.ErrUnusable) {
+				t.Errorf("%s: NextGapless() = %d, %v, want ErrUnusable", name, number, err)
 			}
 		}
-		if number, err := l.counters.NextGaplessTx(t.Context(), nil, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
-			t.Errorf("NextGaplessTx() = %d, %v without a transaction, want ErrDB", number, err)
+		if number, err := l.counters.NextGaplessTx(t.Context(), nil, "invoices"); !errors.Is(err, segment.ErrUnusable) {
+			t.Errorf("NextGaplessTx() = %d, %v without a transaction, want ErrUnusable", number, err)
 		}
 		ended, end := context.WithCancel(t.Context())
 		end()
@@ -100,7 +100,7 @@ func TestGaplessElsewhere(t *testing.T) {
 		_, err := store.NextGapless(tx, "invoices")
 		return err
 	})
-	if !errors.Is(err, segmentsql.ErrDB) || !strings.Contains(err.Error(), "it is of sqlite, want mysql") {
-		t.Errorf("NextGapless() = %v, want ErrDB with both kinds", err)
+	if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "it is of sqlite, want mysql") {
+		t.Errorf("NextGapless() = %v, want ErrUnusable with both kinds", err)
 	}
 }

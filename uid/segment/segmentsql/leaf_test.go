@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
@@ -105,7 +106,7 @@ func TestWrongRow(t *testing.T) {
 				id, err := gen.Next()
 				t.Fatalf("%s: Next() = %d, %v", set, id, err)
 			}
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: New() = %v, want ErrUnusable with %q", set, err, want)
 			}
 		}
@@ -149,11 +150,11 @@ func TestRefusedHandles(t *testing.T) {
 	refused := func(name string, db *gorm.DB) {
 		t.Helper()
 		store := segmentsql.NewLeafAlloc(db, table)
-		if _, _, err := store.Reserve(context.Background(), "orders", 1); !errors.Is(err, segmentsql.ErrDB) {
-			t.Errorf("%s: Reserve() = %v, want ErrDB", name, err)
+		if _, _, err := store.Reserve(context.Background(), "orders", 1); !errors.Is(err, segment.ErrUnusable) {
+			t.Errorf("%s: Reserve() = %v, want ErrUnusable", name, err)
 		}
-		if _, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, segmentsql.ErrDB) {
-			t.Errorf("%s: New() = %v, want ErrDB", name, err)
+		if _, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, segment.ErrUnusable) {
+			t.Errorf("%s: New() = %v, want ErrUnusable", name, err)
 		}
 	}
 	refused("nil", nil)
@@ -172,8 +173,8 @@ func TestRefusedHandles(t *testing.T) {
 		}
 	}
 	other := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d, As: "oracle"} }, gorm.Config{})
-	if _, _, err := segmentsql.NewLeafAlloc(other, table).Reserve(t.Context(), "orders", 1); !errors.Is(err, segmentsql.ErrDialect) {
-		t.Errorf("Reserve() = %v, want ErrDialect", err)
+	if _, _, err := segmentsql.NewLeafAlloc(other, table).Reserve(t.Context(), "orders", 1); !errors.Is(err, segment.ErrUnusable) {
+		t.Errorf("Reserve() = %v, want ErrUnusable", err)
 	}
 }
 

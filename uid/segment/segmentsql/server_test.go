@@ -25,7 +25,7 @@ func TestServers(t *testing.T) {
 			database := prepare(t, t.TempDir())
 			start := func() *servertest.Server { return database.Start(t, answers) } // until t ends
 			server := start()
-			segmenttest.RunOutages(t, func(t *testing.T) segmenttest.Backend {
+			segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 				// The address of the link stays when the server's changes.
 				url, link := (&dbtest.Store{Kind: kind, URL: server.URL(server.Address)}).Linked(t)
 				s := dbtest.At(t, kind, url)
@@ -48,7 +48,7 @@ func TestServers(t *testing.T) {
 						},
 					}
 				}}
-			})
+			}}.Outages(t)
 		})
 	}
 }

@@ -11,18 +11,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/sqldb"
-	"github.com/uidring/uidring/uid/segment"
-)
-
-var (
-	// ErrDB is matched when the *gorm.DB cannot be used: it is nil, carries an
-	// error, is inside a transaction, or in dry-run mode, or each connection has an SQLite
-	// database of its own, in memory. It matches [segment.ErrUnusable].
-	ErrDB = fmt.Errorf("%w: unusable *gorm.DB", segment.ErrUnusable)
-
-	// ErrDialect is matched for a kind of database that is not SQLite, MySQL,
-	// MariaDB or PostgreSQL. It matches [segment.ErrUnusable].
-	ErrDialect = fmt.Errorf("%w: unsupported kind of database", segment.ErrUnusable)
 )
 
 // once runs f in a transaction. If the table is missing, f says so.
@@ -52,7 +40,7 @@ func (s *Store) look(ctx context.Context, db *gorm.DB) error {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return unusable("%w", err)
 	case errors.Is(err, sqldb.ErrMemory):
-		return fmt.Errorf("%w: %w", ErrDB, err)
+		return unfit("%w", err)
 	}
 	return err
 }
@@ -82,12 +70,15 @@ func (s *Store) again(ctx context.Context, f func() error) error {
 	}
 }
 
+// unfit is about a *gorm.DB that cannot be used.
+func unfit(format string, args ...any) error { return unusable("unusable *gorm.DB: "+format, args...) }
+
 func (s *Store) check() error {
 	if err := sqldb.Unfit(s.db); err != nil {
-		return fmt.Errorf("%w: %w", ErrDB, err)
+		return unfit("%w", err)
 	}
 	if _, known := dialects[s.db.Name()]; !known {
-		return fmt.Errorf("%w: %s", ErrDialect, s.db.Name())
+		return unusable("unsupported kind of database: %s", s.db.Name())
 	}
 	return nil
 }

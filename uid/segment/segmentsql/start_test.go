@@ -13,6 +13,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
@@ -115,7 +116,7 @@ func TestTagsInOtherScripts(t *testing.T) {
 	for _, tag := range []string{"订单", "заказы", "orders📦"} {
 		_, started := segment.New(t.Context(), store, tag, segment.Config{})
 		for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), "ALTER TABLE") {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "ALTER TABLE") {
 				t.Fatalf("%s: %v, want ErrUnusable and what to do", tag, err)
 			}
 		}

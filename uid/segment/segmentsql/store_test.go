@@ -112,10 +112,10 @@ func TestConformance(t *testing.T) {
 			for name := range kinds {
 				t.Run(name, func(t *testing.T) {
 					dbtest.New(t, database) // skips the test where there is no server
-					segmenttest.Run(t, func(t *testing.T) segmenttest.Backend {
+					segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 						s := dbtest.New(t, database)
 						return backend(s, name, s.URL)
-					})
+					}}.Run(t)
 				})
 			}
 		})
@@ -145,10 +145,10 @@ func TestIsolation(t *testing.T) {
 				if database == "mysql" {
 					option = fmt.Sprintf("tx_isolation='%s'", option)
 				}
-				segmenttest.RunRaces(t, func(t *testing.T) segmenttest.Backend {
+				segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 					s := dbtest.New(t, database)
 					return backend(s, "LeafAlloc", s.With(option))
-				})
+				}}.Races(t)
 			})
 		}
 	}
@@ -157,11 +157,11 @@ func TestIsolation(t *testing.T) {
 // Ranges are disjoint even in a table without transactions and without locks of rows: a
 // counter is written only if it is what was read.
 func TestWithoutTransactions(t *testing.T) {
-	segmenttest.RunRaces(t, func(t *testing.T) segmenttest.Backend {
+	segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 		s := dbtest.New(t, "mysql")
 		s.Exec(t, myISAM, s.Table)
 		return backend(s, "LeafAlloc", s.URL)
-	})
+	}}.Races(t)
 }
 
 // Without transactions, the owner of the range below may return it as soon as that above

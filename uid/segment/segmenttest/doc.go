@@ -1,4 +1,4 @@
-// Package segmenttest tests stores of counters ([segment.Store]). [Run] is the
+// Package segmenttest tests stores of counters ([segment.Store]). [Suite] is the
 // conformance suite; [Memory] is a store for tests of code that uses a segment.
 //
 // The test package of a store has
@@ -8,7 +8,7 @@
 //		os.Exit(m.Run())
 //	}
 //
-//	func TestStore(t *testing.T) { segmenttest.Run(t, backend) }
+//	func TestStore(t *testing.T) { segmenttest.Suite{Open: backend}.Run(t) }
 //
 // where backend returns a new [Backend] without counters for each test.
 package segmenttest

@@ -72,4 +72,4 @@ func backend(*testing.T) segmenttest.Backend {
 	}
 }
 
-func TestMemory(t *testing.T) { segmenttest.Run(t, backend) }
+func TestMemory(t *testing.T) { segmenttest.Suite{Open: backend}.Run(t) }

@@ -15,7 +15,7 @@ func (b *bench) generator(s segment.Store, config segment.Config) *segment.Count
 	b.Helper()
 	config.Logger = slog.New(slog.DiscardHandler)
 	gen, err := segment.New(b.Context(), s, tag, config)
-	for try := 1; errors.Is(err, segment.ErrUnavailable) && try < 20; try++ { // a busy store is slow
+	for try := 1; errors.Is(err, uid.ErrUnavailable) && try < 20; try++ { // a busy store is slow
 		gen, err = segment.New(b.Context(), s, tag, config)
 	}
 	if err != nil {

@@ -49,17 +49,21 @@ type bench struct {
 	store
 }
 
-// Run runs the conformance suite as subtests. open returns a new backend without
-// counters for each test.
-func Run(t *testing.T, open func(t *testing.T) Backend) { run(t, open, all) }
+// Suite tests a store of counters.
+type Suite struct {
+	// Open returns a new backend without counters, for each test.
+	Open func(t *testing.T) Backend
+}
 
-// RunRaces runs the part of the suite in which clients race, for stores that can be
-// opened in several ways.
-func RunRaces(t *testing.T, open func(t *testing.T) Backend) { run(t, open, races) }
+// Run runs all tests.
+func (s Suite) Run(t *testing.T) { s.run(t, all) }
 
-// RunOutages runs the part of the suite in which the store is unavailable, for servers that
-// are killed and started again. Of [Faults] it needs Cut, Hang and Heal.
-func RunOutages(t *testing.T, open func(t *testing.T) Backend) { run(t, open, outages) }
+// Races runs the tests in which clients race, for stores that can be opened in several ways.
+func (s Suite) Races(t *testing.T) { s.run(t, races) }
+
+// Outages runs the tests in which the store is unavailable, for servers that are killed and
+// started again. Of [Faults] it needs Cut, Hang and Heal.
+func (s Suite) Outages(t *testing.T) { s.run(t, outages) }
 
 // test is a test of a suite. It is skipped if uses returns false for the backend. A nil
 // uses is true for every backend.
@@ -96,10 +100,10 @@ var (
 	}, races, outages)
 )
 
-func run(t *testing.T, open func(t *testing.T) Backend, tests []test) {
+func (s Suite) run(t *testing.T, tests []test) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := open(t)
+			b := s.Open(t)
 			if test.uses != nil && !test.uses(b) {
 				t.Skip("the backend lacks the fields that the test needs")
 			}

@@ -35,7 +35,7 @@ func (e entries) Get(name string) (*service.Entry, error) {
 	case name == "unavailable":
 		return nil, driverError{}
 	case name == "lost":
-		return nil, segment.ErrRewound
+		return nil, uid.ErrRewound
 	case entry != nil:
 		return entry, nil
 	}
@@ -85,7 +85,7 @@ func newEntries(t testing.TB) entries {
 	add("orders", "segment", nil, counter, err)
 	for name, err := range map[string]error{
 		"broken": driverError{}, "ended": uid.ErrTimeExhausted, "used-up": segment.ErrUsedUp,
-		"rewound": segment.ErrRewound, "closed": uid.ErrClosed, "hangs": nil,
+		"rewound": uid.ErrRewound, "closed": uid.ErrClosed, "hangs": nil,
 	} {
 		all[name] = &service.Entry{Name: name, Kind: "cached", Claimer: broken{err: err}, Layout: &layout, MaxIDs: 10}
 	}

@@ -128,7 +128,7 @@ func (g *Clocked) StoreName() string { return g.Store }
 type Cached struct {
 	Base          `yaml:",inline"`
 	Clocked       `yaml:",inline"`
-	BoostPower    int           `yaml:"boost_power"`
+	BoostPower    int           `yaml:"boost_power,omitempty"` // the default is less than 3 where a ring of 2^3 ticks would never fill
 	PaddingFactor int           `yaml:"padding_factor"`
 	Schedule      string        `yaml:"schedule,omitempty"`
 	MaxBorrow     time.Duration `yaml:"max_borrow"`

@@ -122,6 +122,8 @@ func TestFault(t *testing.T) {
 		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: 8080" + minimal, `line 1: listen: is "8080", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
 		{"redis: {listen: 0.0.0.0:6380}" + minimal, `line 1: redis.listen: is "0.0.0.0:6380", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
+		{"generators: [{name: a, kind: cached, worker: \"static:1\", boost_power: 3, max_borrow: 1ns, max_age: 3s}]",
+			`line 1: generators[0].boost_power: is 3, want at most 1: a ring of 2^3 ticks of 1s never fills with max_borrow 1ns and max_age 3s`},
 		{"redis: {}" + minimal, `line 1: redis.listen: is "", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
 		{"redis: {listen: 127.0.0.1:8080}" + minimal, `line 1: redis.listen: is "127.0.0.1:8080", where HTTP is served: want another address`},
 		{"listen: \"unix:\"" + minimal, `line 1: listen: is "unix:", want the path of a file, such as unix:/run/uidring/redis.sock`},

@@ -30,6 +30,9 @@ func (c *Config) checkGenerators(d *document) {
 		if clocked := entry.Clock(); clocked != nil {
 			c.checkClocked(d, at, clocked, holders)
 		}
+		if cached, ok := entry.Settings.(*Cached); ok && !d.given(at+".boost_power") {
+			cached.fitRing()
+		}
 		d.library(at+".", entry.validate())
 		switch g := entry.Settings.(type) {
 		case *Segment:
@@ -151,7 +154,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		d.fault(at+".numbers", "is for worker lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {
-		if _, given := d.positions[key]; given && !leased && !unread {
+		if d.given(key) && !leased && !unread {
 			d.fault(key, "is for a lease, and this generator has none")
 		}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
@@ -14,19 +15,23 @@ import (
 
 // Config returns the config of [uid.NewCached].
 func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
-	boost := g.BoostPower
-	if boost == uid.DefaultBoostPower {
-		boost = 0 // less where a ring of the default would never fill
-	}
 	return uid.CachedConfig{
 		Layout:         g.Layout,
 		PreviousLayout: g.PreviousLayout,
-		BoostPower:     boost,
+		BoostPower:     g.BoostPower,
 		PaddingFactor:  g.PaddingFactor,
 		Schedule:       g.Schedule,
 		MaxBorrow:      g.MaxBorrow,
 		MaxAge:         g.MaxAge,
 		Logger:         logger,
+	}
+}
+
+// fitRing lowers a BoostPower that is the default until the ring can fill; 0 is the library's own.
+func (g *Cached) fitRing() {
+	wrong := func(f *invalid.Field) bool { return f.Name == "BoostPower" }
+	for g.BoostPower > 0 && slices.ContainsFunc(slices.Collect(invalid.Fields(g.validate())), wrong) {
+		g.BoostPower--
 	}
 }
 

@@ -99,6 +99,12 @@ type document struct {
 // position is where a field is. An item of a list has no key.
 type position struct{ key, value *yaml.Node }
 
+// given reports whether the text has a field.
+func (d *document) given(field string) bool {
+	_, found := d.positions[field]
+	return found
+}
+
 // locate notes where a field and the fields in it are. It reports fields that are given twice,
 // and items without a value, which the YAML library accepts.
 func (d *document) locate(field string, at position) {

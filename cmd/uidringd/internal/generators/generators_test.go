@@ -30,7 +30,7 @@ generators:
   - {name: b, kind: default, worker: registry, store: keys}
   - {name: c, kind: slots, worker: "static:5", layout: snowflake}
   - {name: d, kind: default, worker: "static:9", store: file, max_backward: 1ns}
-  - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 1ns, max_age: -1s}
+  - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 1ns, max_age: -1ns}
   - {name: orders, kind: segment, store: file, create: true}
   - {name: other, kind: segment, store: file, create: true, tag: order-1}
   - {name: hidden, kind: segment, store: file, create: true, tag: hidden-1}

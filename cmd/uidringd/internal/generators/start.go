@@ -162,7 +162,7 @@ func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
 // hopeless reports whether a start fails again, however often it is tried. Each attempt
 // may use up a worker number.
 func hopeless(err error) bool {
-	return slices.ContainsFunc([]error{uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig},
+	return slices.ContainsFunc([]error{uid.ErrConfig, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig},
 		func(cause error) bool { return errors.Is(err, cause) })
 }
 

@@ -56,7 +56,7 @@ func (t *tags) get(tag string) (*service.Entry, error) {
 func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
 	switch {
-	case errors.Is(err, segment.ErrUnknownTag), errors.Is(err, segment.ErrTag):
+	case errors.Is(err, segment.ErrUnknownTag):
 		return nil, fmt.Errorf("%w: %w", service.ErrUnknown, err)
 	case err != nil:
 		return nil, err

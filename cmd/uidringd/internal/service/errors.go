@@ -61,7 +61,7 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 		return e
 	case errors.Is(err, uid.ErrTimeExhausted), errors.Is(err, segment.ErrUsedUp):
 		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("generator %q has no ids left", name)
-	case errors.Is(err, segment.ErrRewound):
+	case errors.Is(err, uid.ErrRewound):
 		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("the store of generator %q has gone back", name)
 	case errors.Is(err, uid.ErrClosed):
 		e.Detail = fmt.Sprintf("generator %q is closed: the server is stopping", name)
@@ -103,15 +103,15 @@ var reasons = []struct {
 	{uid.ErrBorrowLimit, "its ids are max_borrow ahead of the clock"},
 	{uid.ErrReservation, "no time is reserved under its worker number"},
 	{uid.ErrClockBackward, "the clock has moved backward"},
-	{uid.ErrWorkerRange, "its worker number is too large for its layout"},
+	{uid.ErrConfig, "its settings do not fit; see the log"},
 	{lease.ErrHeld, "another process holds its worker number"},
 	{lease.ErrExhausted, "no worker number is left"},
 	{lease.ErrSkew, "the clock differs too much from its store's"},
 	{segment.ErrUsedUp, "its counter is used up"},
-	{segment.ErrRewound, "its store has gone back"},
+	{uid.ErrRewound, "its store has gone back"},
 	{segment.ErrUnknownTag, "its store has no such counter"},
 	{segment.ErrUnusable, "its counter is unusable as it is; see the log"},
-	{segment.ErrUnavailable, "its store is unavailable"},
+	{uid.ErrUnavailable, "its store is unavailable"},
 }
 
 // Reasons returns what [Reason] can say.

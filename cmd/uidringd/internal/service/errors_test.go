@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 		{fmt.Errorf("%w: %s: %w", ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true, "has not started: its layout has run out of time"},
 		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true, "has no ids left"},
 		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true, "has no ids left"},
-		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true, "has gone back"},
+		{fmt.Errorf("%s: %w", secret, uid.ErrRewound), Exhausted, true, "has gone back"},
 		{fmt.Errorf("%s: %w", secret, segment.ErrTooManyTags), Unavailable, true, "no more can be opened"},
 		{fmt.Errorf("%s: %w", secret, uid.ErrClosed), Unavailable, true, "the server is stopping"},
 		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, false, "was cancelled"},
