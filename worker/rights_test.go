@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A role without the right to read the table, whose search path begins with a
@@ -28,6 +30,23 @@ func TestNoRightToRead(t *testing.T) {
 		if err := s.DB.Exec("SELECT 1 FROM " + role + "." + s.Table).Error; err == nil {
 			t.Error("a second table was created")
 		}
+
+		hidden := role + "_hidden" // a schema that PostgreSQL passes over
+		s.Exec(t, "CREATE SCHEMA %s", hidden)
+		defer s.Exec(t, "DROP SCHEMA %s CASCADE", hidden)
+		need.Must(t, s.on(s.Open(t, s.With("search_path="+hidden))).EnsureSchema(t.Context()))
+		db = s.Open(t, s.With("role="+role+"&search_path="+hidden+","+role))
+		wants := func(grant string) {
+			t.Helper()
+			if err := s.on(db).EnsureSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "the user needs GRANT "+grant) {
+				t.Errorf("%v; want %s", err, grant)
+			}
+		}
+		wants("USAGE ON SCHEMA " + hidden)
+		s.Exec(t, "GRANT USAGE ON SCHEMA %s TO %s", hidden, role)
+		wants("SELECT, INSERT, UPDATE ON " + s.Table)
+		s.Exec(t, "DROP TABLE %s.%s", hidden, s.Table)
+		wants("CREATE ON SCHEMA " + hidden)
 	})
 }
 

@@ -123,7 +123,7 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	case err == nil:
 		return t.fail(ctx, "look for", looked)
 	}
-	return t.fail(ctx, "create", t.marked(t.denied(err, t.CreateGrants())))
+	return t.fail(ctx, "create", t.marked(sqldb.Denied(t.db, err, t.createGrants(sqldb.CreateSchema(ctx, t.db))...)))
 }
 
 // Schema returns the statement with which EnsureSchema creates the table on this kind of database.
@@ -159,35 +159,9 @@ func (t *table) grants() []string {
 
 // CreateGrants returns what the database user needs besides for a start that creates the table. On
 // PostgreSQL, that is a right on the schema, which is public unless the table's name has another.
-func (t *table) CreateGrants() []string {
-	if t.db != nil && t.db.Name() == "postgres" {
-		schema, _, qualified := strings.Cut(t.name, ".")
-		if !qualified {
-			schema = "public"
-		}
-		return []string{"CREATE ON SCHEMA " + schema}
-	}
-	return []string{"CREATE ON " + t.name}
-}
+func (t *table) CreateGrants() []string { return t.createGrants("") }
 
-// denied says which rights are missing if err is about one, unless that was said.
-func (t *table) denied(err error, grants []string) error {
-	if !t.dialect().Denied(err) || errors.As(err, new(*deniedError)) {
-		return err
-	}
-	return &deniedError{err, grants}
-}
-
-type deniedError struct {
-	error
-	grants []string
-}
-
-func (e *deniedError) Error() string {
-	return e.error.Error() + "; the user needs GRANT " + strings.Join(e.grants, " and GRANT ") + ", as uidring schema prints"
-}
-
-func (e *deniedError) Unwrap() error { return e.error }
+func (t *table) createGrants(schema string) []string { return sqldb.CreateGrants(t.db, t.name, schema) }
 
 // ready looks for the table at a start, and creates it unless the config has NoSchema.
 func (t *table) ready(ctx context.Context) error {

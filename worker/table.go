@@ -82,7 +82,7 @@ func (t *table) marked(err error) error {
 	if t.dialect().Transient(err) {
 		return leasestore.Transient(err)
 	}
-	return t.denied(err, t.grants())
+	return sqldb.Denied(t.db, err, t.grants()...)
 }
 
 // list runs a query for at most limit rows. A plugin may send the query to a replica.

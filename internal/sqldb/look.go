@@ -45,7 +45,9 @@ func Look(ctx context.Context, db *gorm.DB, table, column string) error {
 	missing := err
 	switch {
 	case kind.Missing(err) && catalog != "":
-		names, err = queryTexts(ctx, db, catalog, table)
+		if names, err = queryTexts(ctx, db, catalog, table); err == nil {
+			err = hidden(ctx, db, table)
+		}
 	case err == nil:
 		err = scattered(ctx, db)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -100,6 +102,21 @@ func Uncommitted(ctx context.Context, db *gorm.DB) error {
 		err = errors.New("autocommit is off in its sessions, so what they write could be rolled back; want a DSN without autocommit, and no SET autocommit in init_connect")
 	}
 	return err
+}
+
+// Garbled returns what is missing in the DSN if the server reads a text as another one, which it is to clients with
+// another DSN, or "".
+func Garbled(db *gorm.DB, text string) (want string, err error) {
+	kind := KindOf(db.Name())
+	if kind.utf8 == "" {
+		return "", nil
+	}
+	var read string
+	err = db.Raw(kind.utf8, text).Scan(&read).Error
+	if err != nil || strings.EqualFold(read, hex.EncodeToString([]byte(text))) {
+		return "", err
+	}
+	return kind.setUTF8, nil
 }
 
 // Errors of PostgreSQL about statements that the driver prepared before.

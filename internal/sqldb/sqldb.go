@@ -3,6 +3,7 @@
 package sqldb
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,11 +14,16 @@ import (
 
 // Unfit returns why a store cannot use db, or nil if it can.
 func Unfit(db *gorm.DB) error {
-	err := Dead(db)
-	if err == nil && InTransaction(db) {
-		err = errors.New("it is inside a transaction, whose rollback would repeat ids")
+	if err := Dead(db); err != nil {
+		return err
 	}
-	return err
+	if _, alone := unprepared(db.Statement.ConnPool).(*sql.Conn); alone {
+		return errors.New("it is one connection, where a rollback undoes what others write at the same time; want the handle of gorm.Open, with a pool")
+	}
+	if InTransaction(db) {
+		return errors.New("it is inside a transaction, whose rollback would repeat ids; want the handle that began it")
+	}
+	return nil
 }
 
 // Dead returns why nothing can be written with db, or nil.
@@ -47,6 +53,7 @@ type Kind struct {
 	Seconds                                      string // the seconds since 1970 of the timestamp %s
 	missing, transient, duplicate, denied, unfit recognizer
 	charset, readOnly                            recognizer
+	utf8, setUTF8                                string   // selects a text in UTF-8, as hexadecimal digits; the option of a DSN whose texts are in UTF-8
 	end                                          []string // statements with which a transaction ends its session
 }
 
@@ -63,6 +70,8 @@ var kinds = map[string]Kind{
 		denied:    numbers(1142, 1143, 1044),
 		unfit:     numbers(1264, 4025, 3819), // out of range, check constraint
 		charset:   numbers(1267, 3988),       // MySQL 8's too: conversion from utf8mb4
+		utf8:      "SELECT HEX(CONVERT(? USING utf8mb4))",
+		setUTF8:   "charset=utf8mb4",
 		readOnly:  numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
 		end:       []string{"KILL CONNECTION_ID()"},
 	},
@@ -75,7 +84,10 @@ var kinds = map[string]Kind{
 		duplicate: sqlState("23505"),
 		denied:    sqlState("42501"),
 		unfit:     sqlState("428C9", "23514", "22003"), // GENERATED ALWAYS, check constraint, out of range
-		readOnly:  sqlState("25006"),                   // of a standby too
+		charset:   sqlState("22P05"),
+		utf8:      "SELECT ENCODE(CONVERT_TO(?, 'UTF8'), 'hex')",
+		setUTF8:   "client_encoding=UTF8",
+		readOnly:  sqlState("25006"), // of a standby too
 		end:       []string{"ROLLBACK", "SELECT pg_terminate_backend(pg_backend_pid())"},
 	},
 	"sqlite": {

@@ -111,15 +111,17 @@ redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user'
 type table interface {
 	Schema() (string, error)
 	Grants() []string
+	CreateGrants() []string
 }
 
 // write prints the statements that make tables in an SQL database.
 func write(w io.Writer, db *gorm.DB, tables, counters []string, user string) error {
-	all, grants, creates, err := open(db, tables, counters)
+	all, grants, err := open(db, tables, counters)
 	if err != nil {
 		return err
 	}
 	slices.Sort(grants)
+	var creates []string
 	var text strings.Builder
 	for _, t := range all {
 		create, err := t.Schema()
@@ -127,7 +129,7 @@ func write(w io.Writer, db *gorm.DB, tables, counters []string, user string) err
 			return &cli.UsageError{Err: err}
 		}
 		fmt.Fprintf(&text, "%s;\n\n", create)
-		grants = append(grants, t.Grants()...)
+		grants, creates = append(grants, t.Grants()...), append(creates, t.CreateGrants()...)
 	}
 	grant := func(before string, rights []string) {
 		for i, right := range rights {
@@ -142,24 +144,22 @@ func write(w io.Writer, db *gorm.DB, tables, counters []string, user string) err
 	default:
 		text.WriteString("-- What a service needs:\n")
 		grant("", grants)
-		if len(creates) > 0 {
-			text.WriteString("\n-- A start without NoSchema, which creates tables of worker numbers, needs this too:\n")
-			grant("-- ", creates)
-		}
+		text.WriteString("\n-- Who creates missing tables, as a start does without NoSchema, or counters needs this too:\n")
+		grant("-- ", creates)
 	}
 	_, err = io.WriteString(w, text.String())
 	return err
 }
 
-// open returns the tables, the rights on their schemas, and those to create tables of worker numbers.
-func open(db *gorm.DB, tables, counters []string) (all []table, schemas, creates []string, err error) {
+// open returns the tables, and the rights on their schemas.
+func open(db *gorm.DB, tables, counters []string) (all []table, schemas []string, err error) {
 	numbers, err := named("--table", tables, leases, registry)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	segments, err := named("--segments", counters, database.LeafAlloc, database.Sequence)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for kind, name := range map[string]string{leases: worker.DefaultLeaseTable, registry: worker.DefaultNodeTable} {
 		if given, wanted := numbers[kind]; wanted { // by name, since the one beside may have a name of its own
@@ -175,12 +175,10 @@ func open(db *gorm.DB, tables, counters []string) (all []table, schemas, creates
 		config := worker.StoreConfig{Table: numbers[kind], NoOtherTable: len(numbers) == 1}
 		if kind == leases {
 			config.RegistryTable = numbers[registry]
-			t := worker.NewStore(db, config)
-			all, creates = append(all, t), append(creates, t.CreateGrants()...)
+			all = append(all, worker.NewStore(db, config))
 			continue
 		}
-		t := worker.NewRegistry(db, worker.RegistryConfig{Table: config.Table, LeaseTable: numbers[leases], NoOtherTable: config.NoOtherTable})
-		all, creates = append(all, t), append(creates, t.CreateGrants()...)
+		all = append(all, worker.NewRegistry(db, worker.RegistryConfig{Table: config.Table, LeaseTable: numbers[leases], NoOtherTable: config.NoOtherTable}))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(segments)) {
 		config := segmentsql.Config{Table: segments[kind]}
@@ -190,7 +188,7 @@ func open(db *gorm.DB, tables, counters []string) (all []table, schemas, creates
 			all = append(all, segmentsql.NewLeafAlloc(db, config))
 		}
 	}
-	return all, schemas, creates, nil
+	return all, schemas, nil
 }
 
 // named reads kinds of tables with their names, which are "" by default.

@@ -1,12 +1,8 @@
 package schema_test
 
 import (
-	"crypto/rand"
 	"errors"
 	"log/slog"
-	"net/url"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/schema"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -29,47 +26,14 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// client runs statements in the database's own client, until the first error.
-func client(t *testing.T, at *url.URL, statements string) {
-	t.Helper()
-	name, args := "sqlite3", []string{"-bail", at.Opaque}
-	switch at.Scheme {
-	case "mysql":
-		name, args = "mariadb", []string{"--protocol=tcp", "-h", at.Hostname(), "-P", at.Port(), "-u", at.User.Username(), strings.TrimPrefix(at.Path, "/")}
-	case "postgres":
-		name, args = "psql", []string{"-v", "ON_ERROR_STOP=1", at.String()}
-	}
-	cmd := exec.CommandContext(t.Context(), need.Program(t, name), args...)
-	cmd.Stdin = strings.NewReader(statements)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-}
-
 // The output runs in the database's own client, and its user can then do all that a service does, and
 // create nothing.
 func TestSchema(t *testing.T) {
-	for kind, variable := range map[string]string{"mysql": "UIDRING_TEST_MYSQL", "postgres": "UIDRING_TEST_POSTGRES", "sqlite": ""} {
+	for _, kind := range dbtest.Kinds {
 		t.Run(kind, func(t *testing.T) {
-			owner := &url.URL{Scheme: "sqlite", Opaque: filepath.Join(t.TempDir(), "app.db")}
-			user := owner
-			if variable != "" {
-				admin := clitest.Server(t, variable)
-				db, name := clitest.Open(t, admin.String()), "uidring_schema_"+strings.ToLower(rand.Text()[:8])
-				create := map[string]string{"mysql": "CREATE USER " + name, "postgres": "CREATE ROLE " + name + " LOGIN"}[kind]
-				need.Must(t, db.Exec("CREATE DATABASE "+name).Error)
-				t.Cleanup(func() { need.Must(t, db.Exec("DROP USER "+name).Error) })
-				t.Cleanup(func() { need.Must(t, db.Exec("DROP DATABASE "+name).Error) })
-				need.Must(t, db.Exec(create).Error)
-				as := func(who *url.Userinfo) *url.URL {
-					at := *admin
-					at.User, at.Path = who, "/"+name
-					return &at
-				}
-				owner, user = as(admin.User), as(url.User(name))
-			}
-			client(t, owner, uidring.Succeed(t, "schema", kind, "--user", user.User.Username()))
-			client(t, owner, uidring.Succeed(t, "schema", "--dsn", owner.String(), "--user", user.User.Username())) // once more: nothing changes
+			owner, user := clitest.User(t, kind)
+			clitest.Client(t, owner, uidring.Succeed(t, "schema", kind, "--user", user.User.Username()))
+			clitest.Client(t, owner, uidring.Succeed(t, "schema", "--dsn", owner.String(), "--user", user.User.Username())) // once more: nothing changes
 			db := clitest.Open(t, owner.String()).DB
 			counters := segmentsql.NewSequence(db, segmentsql.Config{})
 			need.Must(t, counters.Create(t.Context(), "orders", 1, 10))
@@ -108,7 +72,9 @@ func TestSchema(t *testing.T) {
 			wants(t, err, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
 			_, err = segment.New(t.Context(), segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
 			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
-			wants(t, segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}).Create(t.Context(), "more", 1, 10), "one who creates counters INSERT too")
+			wants(t, segmentsql.NewSequence(db, segmentsql.Config{}).Create(t.Context(), "invoices", 1, 1), "GRANT INSERT ON TABLE SEQUENCE:")
+			wants(t, segmentsql.NewSequence(db, segmentsql.Config{Table: "more"}).Create(t.Context(), "orders", 1, 1),
+				map[string]string{"mysql": "GRANT CREATE ON TABLE more:", "postgres": "GRANT CREATE ON SCHEMA public:"}[kind])
 		})
 	}
 }

@@ -7,6 +7,7 @@ package handles_test
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -62,8 +63,22 @@ var configs = []cell{
 	{name: "pool of one", change: pool(1)},
 	{name: "pool of one, prepared", config: gorm.Config{PrepareStmt: true}, change: pool(1)},
 	{name: "pool of forty", change: pool(40)},
+	{name: "one connection", change: within(func(pool *sql.DB) (gorm.ConnPool, error) { return pool.Conn(context.Background()) }), refused: "it is one connection"},
+	{name: "transaction", change: within(func(pool *sql.DB) (gorm.ConnPool, error) { return pool.Begin() }), refused: "it is inside a transaction"},
 	{name: "replica", change: replica},
 	{name: "replica, prepared", config: gorm.Config{PrepareStmt: true}, change: replica},
+}
+
+// within has the handle stand on one connection or transaction of its pool, as gorm.Open takes it in the dialector's Conn.
+func within(take func(*sql.DB) (gorm.ConnPool, error)) func(*testing.T, *database, *gorm.DB) {
+	return func(t *testing.T, _ *database, db *gorm.DB) {
+		all, err := db.DB()
+		need.Must(t, err)
+		one, err := take(all)
+		need.Must(t, err)
+		db.ConnPool, db.Statement.ConnPool = one, one
+		t.Cleanup(func() { db.ConnPool, db.Statement.ConnPool = all, all })
+	}
 }
 
 // replica sends what a resolver takes for reads to a database without tables.
@@ -163,6 +178,9 @@ func (c *database) open(t *testing.T, how cell) *gorm.DB {
 	return db
 }
 
+// lastPass is on tables that were altered.
+const lastPass = 2
+
 // altered changes columns that the library reads.
 var altered = map[string][]string{
 	"sqlite": {"ALTER TABLE WORKER_NODE ADD COLUMN note INT", "ALTER TABLE WORKER_LEASE ADD COLUMN note INT",
@@ -186,8 +204,8 @@ func (how cell) run(t *testing.T, c *database) {
 		}
 		return
 	}
-	for pass := range 3 {
-		if pass == 2 {
+	for pass := range lastPass + 1 {
+		if pass == lastPass {
 			db := a.db
 			if c.driver == "" { // not in memory
 				db = c.open(t, cell{})

@@ -142,7 +142,7 @@ func (a *app) gapless(ctx context.Context) error {
 func (a *app) orders(ctx context.Context) (err error) {
 	db := a.db.WithContext(ctx)
 	if a.keys == nil {
-		if a.keys, err = uid.NewCached(ctx, worker.NewLeaser(a.db, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet}); err != nil {
+		if a.keys, err = uid.NewCached(ctx, worker.NewLeaser(a.db, lease.Config{Expiry: 400 * time.Millisecond, Logger: quiet}), uid.CachedConfig{Logger: quiet}); err != nil {
 			return err
 		}
 		if err := errors.Join(a.db.Use(uidgorm.New(a.keys, uidgorm.Config{})), db.AutoMigrate(&Order{})); err != nil {
@@ -160,6 +160,14 @@ func (a *app) orders(ctx context.Context) (err error) {
 	}
 	if want := 4 * (a.passes + 1); int64(len(rows)) != want {
 		return fmt.Errorf("%d orders, want %d", len(rows), want)
+	}
+	until := a.keys.Stats().Clock.ReservedUntil
+	for s := a.keys.Stats().Clock; a.passes == lastPass && (!s.ReservedUntil.After(until) || s.LeaseError != nil); s = a.keys.Stats().Clock {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("the lease is not renewed: %w", s.LeaseError)
+		}
 	}
 	return a.see("keys", []uid.ID{one.ID, batch[0].ID, batch[1].ID, batch[2].ID})
 }

@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -46,7 +47,7 @@ func (s *Store) create(ctx context.Context, tag string, next, step int64) error 
 			columns, values = columns+", "+s.step, append(values, step)
 		}
 		if err := tx.Exec("INSERT INTO "+s.quoted()+" ("+columns+") VALUES ?", values).Error; err != nil {
-			return err
+			return sqldb.Denied(s.db, err, s.inserting())
 		}
 		return s.wrote(tx, tag, next)
 	}
@@ -70,7 +71,8 @@ func (s *Store) ensureTable(ctx context.Context) error {
 	}
 	create, err := s.Schema()
 	if err == nil {
-		err = s.retry(ctx, func(tx *gorm.DB) error { return tx.Exec(create).Error })
+		grants := sqldb.CreateGrants(s.db, s.table, sqldb.CreateSchema(ctx, s.db))
+		err = s.retry(ctx, func(tx *gorm.DB) error { return sqldb.Denied(s.db, tx.Exec(create).Error, grants...) })
 	}
 	if looked := s.again(ctx, look); looked == nil || err == nil { // another process may have been faster
 		return looked

@@ -62,7 +62,7 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	inside := sqldb.Session(tx.Statement.Context, tx)
 	number, err := s.nextGapless(inside, tag)
 	sqldb.EndIfReadOnly(inside, err)
-	return number, err
+	return number, sqldb.Denied(s.db, err, s.Grants()...)
 }
 
 // NextGaplessTx is [Store.NextGapless] for a transaction of database/sql. tx is a

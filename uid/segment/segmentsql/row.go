@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -48,13 +50,17 @@ func (s *Store) kindOf(value string) string {
 // read returns the row of a tag. For an unknown tag, the row has the column alone.
 func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	r := row{tag: tag}
-	rows, err := tx.Raw("SELECT "+s.columns()+s.kindOf(s.next)+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
+	var rows *sql.Rows
+	err := s.legible(tx, tag)
+	if err == nil {
+		rows, err = tx.Raw("SELECT "+s.columns()+s.kindOf(s.next)+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
+	}
 	switch {
 	case s.dialect().Missing(err):
 		return r, fmt.Errorf("%w: %q: there is no %s; uidring segments create %s makes it: %w", segment.ErrUnknownTag, tag, s, tag, err)
 	case s.dialect().Charset(err):
-		return r, unusable("the character set of %s of %s has not all letters of %q: ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4: %w",
-			s.tag, s, tag, s.quoted(), err)
+		return r, unusable("the character set of %s of %s has not all letters of %q: %s: %w", s.tag, s, tag,
+			strings.ReplaceAll(s.dialect().charset, "{table}", s.quoted()), err)
 	case err != nil:
 		return r, err
 	}
@@ -96,6 +102,21 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	s.warnAlias(tag, name)
 	r.Next, r.Step, r.gapless = next, step.Int64, step.Valid && step.Int64 == 0
 	return r, nil
+}
+
+// legible returns an error if the server reads a tag as another, whose counter it would take.
+func (s *Store) legible(tx *gorm.DB, tag string) error {
+	if _, known := s.readable.Load(tag); known || strings.IndexFunc(tag, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return nil
+	}
+	switch want, err := sqldb.Garbled(tx, tag); {
+	case err != nil:
+		return err
+	case want != "":
+		return unusable("the character set of the connections has not all letters of %q: want %s in the DSN", tag, want)
+	}
+	s.readable.Store(tag, true)
+	return nil
 }
 
 // errChanged is why move did not write a counter: it had changed since it was read.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -22,10 +21,7 @@ func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err == nil || s.dialect().Missing(err) {
 		err = sqldb.Transaction(ctx, s.db, f)
 	}
-	if s.dialect().Denied(err) {
-		err = fmt.Errorf("%w; the user of a service needs GRANT %s, as uidring schema prints, and one who creates counters INSERT too", err, strings.Join(s.Grants(), ", "))
-	}
-	return err
+	return sqldb.Denied(s.db, err, s.Grants()...)
 }
 
 // look returns nil if the table can be read, and no other counts the same. It looks until
@@ -93,6 +89,7 @@ type dialect struct {
 	value   string // a value of the counter's column, if not ?
 	updated string // the type of a column that says when its row was written
 	engine  string // after a table's columns
+	charset string // makes the columns of {table} take all letters
 	widen   string // makes the column %[2]s of the table %[1]s a BIGINT
 }
 
@@ -101,6 +98,7 @@ var dialects = map[string]dialect{
 		lock:    " FOR UPDATE",
 		updated: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
 		engine:  " ENGINE = InnoDB",
+		charset: "ALTER TABLE {table} CONVERT TO CHARACTER SET utf8mb4",
 		widen:   "ALTER TABLE %s MODIFY %s BIGINT NOT NULL DEFAULT 1",
 	},
 	"postgres": {
@@ -109,6 +107,7 @@ var dialects = map[string]dialect{
 		kind:    "CAST(pg_typeof(%s) AS TEXT)",
 		value:   "CAST(? AS BIGINT)",
 		updated: "TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT CURRENT_TIMESTAMP",
+		charset: "want a database with ENCODING 'UTF8'",
 		widen:   "ALTER TABLE %s ALTER COLUMN %s TYPE BIGINT",
 	},
 	"sqlite": {

@@ -30,6 +30,7 @@ type Store struct {
 	flushing atomic.Bool // whether commits reach the disk was asked; written and read by Reserve
 	rollback atomic.Bool // the table's engine rolls back; written and read by nextGapless
 	narrow   atomic.Bool // a warning about the counter's column was logged; written and read by read
+	readable sync.Map    // tags with other letters than ASCII's that the server reads as they are; written and read by legible
 	aliases  sync.Map    // tags about whose row a warning was logged; written and read by read
 }
 
@@ -88,6 +89,14 @@ func (s *Store) String() string {
 
 // Grants returns what the database user of a running service needs, for "GRANT … TO user".
 func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON TABLE " + s.table} }
+
+// CreateGrants returns what the user needs besides to make counters, and the table if it is missing. On PostgreSQL, that
+// is a right on the schema, which is public unless the table's name has another.
+func (s *Store) CreateGrants() []string {
+	return append([]string{s.inserting()}, sqldb.CreateGrants(s.db, s.table, "")...)
+}
+
+func (s *Store) inserting() string { return "INSERT ON TABLE " + s.table }
 
 // Reserve implements [segment.Store].
 func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
@@ -154,7 +163,8 @@ func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int6
 	}
 	err := s.once(ctx, func(tx *gorm.DB) error {
 		quote := s.db.Statement.Quote
-		return tx.Raw("SELECT COALESCE(MAX(" + quote(column) + "), 0) AS greatest FROM " + quote(table)).Scan(&greatest).Error
+		err := tx.Raw("SELECT COALESCE(MAX(" + quote(column) + "), 0) AS greatest FROM " + quote(table)).Scan(&greatest).Error
+		return sqldb.Denied(s.db, err, "SELECT ON TABLE "+table)
 	})
 	if err == nil && greatest.Key == math.MaxInt64 {
 		err = fmt.Errorf("%w: it is %d, and no id is above", segment.ErrUsedUp, greatest.Key)

@@ -1,0 +1,46 @@
+//go:build linux
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+)
+
+// A server whose user has the rights that "uidringd schema" prints, and no others, starts, serves and ends, again and
+// again, and warns of nothing.
+func TestRights(t *testing.T) {
+	for _, kind := range []string{"mysql", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			owner, user := clitest.User(t, kind)
+			clitest.Client(t, owner, uidringd.Succeed(t, "schema", kind, "--user", user.User.Username()))
+			uidringd.Succeed(t, "segments", "create", "orders", "--dsn", owner.String())
+			uidringd.Succeed(t, "segments", "create", "customer-eu", "--dsn", owner.String())
+			uidringd.Succeed(t, "segments", "create", "items", "--table", "sequence", "--dsn", owner.String())
+			t.Setenv("UIDRINGD_TEST_STORE", user.String())
+			for range 2 {
+				r := startConfig(t, `
+stores: [{name: db, env: UIDRINGD_TEST_STORE}]
+generators:
+  - {name: ids, kind: cached, store: db}
+  - {name: more, kind: default, worker: registry, store: db}
+  - {name: orders, kind: segment, store: db}
+  - {name: items, kind: segment, table: sequence, store: db}
+  - {name: customers, kind: tags, match: customer-*, store: db}
+`)
+				for _, path := range []string{"ids", "more", "orders", "items", "customer-eu"} {
+					if status, text := get(t, http.DefaultClient, r.url+"/v1/"+path); status != http.StatusOK {
+						t.Errorf("%s: %d, %s", path, status, text)
+					}
+				}
+				if code := r.end(t, syscall.SIGTERM); code != 0 || strings.Contains(r.log.String(), "level=WARN") {
+					t.Errorf("exit code %d: %s", code, &r.log)
+				}
+			}
+		})
+	}
+}
