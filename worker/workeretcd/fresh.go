@@ -56,7 +56,7 @@ func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (n int64, d
 // take enters the queue, and returns the number that the insert is served.
 func (q queue) take(ctx context.Context, enter clientv3.Op) (n int64, err error) {
 	for impatient := false; ; impatient = true {
-		f, _, err := q.commit(q.client.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(q.told), "=", 0)).
+		f, _, err := q.commit(q.txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(q.told), "=", 0)).
 			Then(append([]clientv3.Op{enter}, q.reads()...)...).Else(q.reads()...))
 		for err == nil && f.told == nil && len(f.waiting) > 0 && (impatient || string(f.waiting[0].Key) >= q.own) {
 			if n, f, err = q.serve(ctx, f); n < 0 {
@@ -90,7 +90,7 @@ func (q queue) reads() []clientv3.Op {
 func (q queue) serve(ctx context.Context, f found) (n int64, after found, err error) {
 	n = -1
 	if len(f.numbers) > 0 { // the counts are behind, as after their loss
-		last, _, err := q.commit(q.client.Txn(ctx).Then(q.end(q.within, clientv3.SortDescend)))
+		last, _, err := q.commit(q.txn(ctx).Then(q.end(q.within, clientv3.SortDescend)))
 		if err != nil {
 			return n, f, err
 		}
@@ -121,7 +121,7 @@ func (q queue) serve(ctx context.Context, f found) (n int64, after found, err er
 	if next > f.next(q.within) {
 		ops = append(ops, clientv3.OpPut(q.key(given, q.within.From), fmt.Sprint(next)))
 	}
-	after, done, err := q.commit(q.client.Txn(ctx).If(compares...).Then(append(ops, q.reads()...)...).Else(refused...))
+	after, done, err := q.commit(q.txn(ctx).If(compares...).Then(append(ops, q.reads()...)...).Else(refused...))
 	if !done {
 		n = -1
 	}
@@ -132,7 +132,7 @@ func (q queue) serve(ctx context.Context, f found) (n int64, after found, err er
 func (q queue) wait(ctx context.Context, revision int64) (*mvccpb.KeyValue, error) {
 	waiting, cancel := context.WithTimeout(ctx, patience+rand.N(patience))
 	defer cancel()
-	for response := range q.client.Watch(waiting, q.told, clientv3.WithRev(revision+1)) {
+	for response := range q.client.Watch(clientv3.WithRequireLeader(waiting), q.told, clientv3.WithRev(revision+1)) {
 		for _, event := range response.Events {
 			if event.Type == mvccpb.PUT {
 				return event.Kv, nil

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/uidring/uidring/internal/leaserow"
@@ -53,8 +55,18 @@ type found struct {
 	told      *mvccpb.KeyValue // nil is none
 }
 
+// txn begins a transaction that a member without a leader refuses at once.
+func (s *Store) txn(ctx context.Context) clientv3.Txn { return s.client.Txn(clientv3.WithRequireLeader(ctx)) }
+
+// commit commits a transaction of txn. A member that is cut off from the others refuses it, and
+// the client sends its next request to another.
 func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
-	response, err := txn.Commit()
+	var response *clientv3.TxnResponse
+	for range max(1, len(s.client.Endpoints())) {
+		if response, err = txn.Commit(); !errors.Is(err, rpctypes.ErrNoLeader) {
+			break
+		}
+	}
 	if err != nil {
 		return found{}, false, s.marked(err)
 	}
@@ -114,7 +126,7 @@ func (s *Store) rows(numbers []int64) (ops []clientv3.Op) {
 
 // Read implements leasestore.Store. etcd shows no clock.
 func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore.Row, int64, error) {
-	f, _, err := s.commit(s.client.Txn(ctx).Then(s.rows([]int64{n})...))
+	f, _, err := s.commit(s.txn(ctx).Then(s.rows([]int64{n})...))
 	for _, row := range f.rows() {
 		return &row, 0, nil
 	}
@@ -124,7 +136,7 @@ func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore
 // List implements leasestore.Store.
 func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
 	all := leasestore.Range{To: 1<<63 - 1}
-	f, _, err := s.commit(s.client.Txn(ctx).Then(s.over(alive, all, clientv3.WithKeysOnly()),
+	f, _, err := s.commit(s.txn(ctx).Then(s.over(alive, all, clientv3.WithKeysOnly()),
 		s.over(number, all, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))))
 	rows := f.rows()
 	slices.SortFunc(rows, func(a, b leasestore.Row) int { return cmp.Compare(b.Number, a.Number) })
@@ -137,7 +149,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ 
 	if full {
 		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
 	}
-	f, _, err := s.commit(s.client.Txn(ctx).Then(ops...))
+	f, _, err := s.commit(s.txn(ctx).Then(ops...))
 	view := leasestore.NewView(0, f.rows(), f.given, within)
 	if err != nil || full {
 		return view, err
@@ -146,7 +158,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ 
 		if len(numbers) == 0 {
 			return 0, nil, nil
 		}
-		f, _, err := s.commit(s.client.Txn(ctx).Then(s.rows(numbers)...))
+		f, _, err := s.commit(s.txn(ctx).Then(s.rows(numbers)...))
 		return 0, f.rows(), err
 	})
 }

@@ -75,7 +75,7 @@ func (s *Store) Check() error {
 // Prepare implements leasestore.Preparer. It makes a request that fails at once if no member
 // accepts a connection: other requests of the client wait for one.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
-	_, err := etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(ctx,
+	_, err := etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(clientv3.WithRequireLeader(ctx),
 		&etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}, grpc.WaitForReady(false))
 	return s.marked(err)
 }
@@ -108,7 +108,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 		}
 	}()
 	reads := []clientv3.Op{clientv3.OpGet(row), clientv3.OpGet(living), clientv3.OpGet(count)}
-	before, _, err := s.commit(s.client.Txn(ctx).Then(reads...))
+	before, _, err := s.commit(s.txn(ctx).Then(reads...))
 	for err == nil && !done && before.numbers[w.Number].Token == old {
 		compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revisions[row])}
 		ops := []clientv3.Op{clientv3.OpPut(row, string(before.numbers[w.Number].After(w).JSON()))}
@@ -121,7 +121,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 		} else {
 			switch held := before.living[w.Number]; {
 			case w.Change == leasestore.Extend && held != clientv3.NoLease:
-				_, err = s.client.KeepAliveOnce(ctx, held)
+				_, err = s.client.KeepAliveOnce(clientv3.WithRequireLeader(ctx), held)
 			case granted == clientv3.NoLease:
 				granted, err = s.grant(ctx, w.Expiry)
 			}
@@ -132,7 +132,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 				ops = append(ops, clientv3.OpPut(living, "", clientv3.WithLease(granted)))
 			}
 		}
-		before, done, err = s.commit(s.client.Txn(ctx).If(compares...).Then(ops...).Else(reads...))
+		before, done, err = s.commit(s.txn(ctx).If(compares...).Then(ops...).Else(reads...))
 	}
 	return done, err
 }
@@ -149,7 +149,7 @@ func (s *Store) grant(ctx context.Context, expiry time.Duration) (clientv3.Lease
 	}
 	s.mu.Unlock()
 	seconds := (expiry + time.Second - 1) / time.Second
-	granted, err := s.client.Grant(ctx, int64(seconds))
+	granted, err := s.client.Grant(clientv3.WithRequireLeader(ctx), int64(seconds))
 	if err != nil {
 		return clientv3.NoLease, err
 	}
@@ -183,6 +183,7 @@ func (s *Store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 // SwapLayout implements leasestore.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	key := s.prefix + "/layout"
+	ctx = clientv3.WithRequireLeader(ctx)
 	for {
 		response, err := s.client.Get(ctx, key)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/authpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
@@ -178,6 +179,33 @@ func TestLeaderKilled(t *testing.T) {
 		killed.Restart(t)
 	}
 	h.Kept(t)
+	members[1].Kill()
+	members[2].Kill()
+	alone := workeretcd.NewStore(connect(t, members[:1]), workeretcd.Config{})
+	servertest.Eventually(t, "the member says that it has no leader", func() bool {
+		_, _, err := alone.Read(t.Context(), 0, time.Minute)
+		return errors.Is(err, rpctypes.ErrNoLeader)
+	})
+}
+
+// What a member without a leader refuses, another member is asked at once.
+func TestMemberWithoutLeader(t *testing.T) {
+	var requests atomic.Int64
+	client := connect(t, servertest.StartEtcd(t, 3), before(func() error {
+		if requests.Add(1)%2 == 0 {
+			return rpctypes.ErrGRPCNoLeader
+		}
+		return nil
+	}))
+	h := take(t, client, lease.Config{Expiry: time.Hour, Window: time.Hour})
+	for range 3 {
+		h.Renew(t)
+	}
+	for _, g := range h.History() {
+		if g.Err != nil {
+			t.Error(g.Err)
+		}
+	}
 }
 
 // The count of numbers given is never lowered, so that it outlives rows: not by a smaller
