@@ -11,6 +11,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 )
@@ -84,10 +85,18 @@ func refuses(code int) bool {
 // WrappedRoundTripper lets callers of client-go close idle connections.
 func (o *observer) WrappedRoundTripper() http.RoundTripper { return o.next }
 
-// do makes a request, and reads the answer into object. client-go logs nothing.
+// do makes a request, and reads the answer into object. client-go logs nothing. If the API server fails or does not
+// answer, the next request gets a new connection, which a load balancer may lead to another API server.
 func (s *Store) do(ctx context.Context, verb string, request *rest.Request, object runtime.Object) (sent exchange, err error) {
+	if s.failing.CompareAndSwap(true, false) {
+		utilnet.CloseIdleConnectionsFor(s.client.Client.Transport)
+	}
 	ctx = klog.NewContext(ctx, klog.Logger{})
 	err = request.Do(context.WithValue(ctx, exchangeKey{}, &sent)).Into(object)
+	if status, answered := errors.AsType[*apierrors.StatusError](err); answered && status.ErrStatus.Code >= http.StatusInternalServerError ||
+		errors.Is(err, context.DeadlineExceeded) {
+		s.failing.Store(true)
+	}
 	return sent, s.explain(verb, err)
 }
 

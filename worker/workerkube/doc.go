@@ -39,8 +39,9 @@
 //     A holder sends 8 a minute, or 2 a second while it borrows time: 5 a second are enough for
 //     37 holders, and 300 need a QPS of 40. Starts go before renewals, and wait as long as their
 //     ctx allows.
-//   - client-go gives up a connection that a network dropped silently after 45 seconds.
-//     HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that.
+//   - After a request that fails or has no answer, a Store closes its connection, so that the next may
+//     lead to another API server. While requests of others share the connection, as a watch does, client-go
+//     closes it after 45 seconds of silence: see HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS.
 //
 // [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 // [A manifest]: https://github.com/uidring/uidring/blob/main/cmd/uidringd/deploy/kubernetes/application.yaml

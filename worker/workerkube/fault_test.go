@@ -4,12 +4,14 @@ package workerkube_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,6 +110,39 @@ func anyFault(r *http.Request, send sender) (*http.Response, error) {
 		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 	}
 	return send(r)
+}
+
+// A connection that leads to an API server which fails, or says nothing, is closed: the next may lead elsewhere.
+func TestConnectionIsReplaced(t *testing.T) {
+	for name, answer := range map[string]func(r *http.Request) (*http.Response, error){
+		"fails": func(r *http.Request) (*http.Response, error) {
+			return status(r, http.StatusInternalServerError, meta.StatusReasonInternalError, -1), nil
+		},
+		"says nothing": func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, _, f := opened(t)
+			h := take(t, store, lease.Config{Expiry: 4 * time.Second, Window: time.Hour})
+			bad, used := "", ""
+			trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { used = info.Conn.LocalAddr().String() }}
+			f.set(func(r *http.Request, send sender) (*http.Response, error) {
+				probe, err := http.NewRequestWithContext(httptrace.WithClientTrace(r.Context(), trace), http.MethodGet, "https://"+r.URL.Host+"/readyz", nil)
+				must(t, err)
+				response, err := send(probe)
+				if err != nil {
+					return nil, err
+				}
+				response.Body.Close()
+				if bad = cmp.Or(bad, used); used == bad {
+					return answer(r)
+				}
+				return send(r)
+			})
+			h.Renew(t)
+			h.Kept(t)
+			must(t, h.Release(t.Context(), time.Now()))
+		})
+	}
 }
 
 // A history of requests is linearizable, whatever happens to them.

@@ -59,6 +59,7 @@ type Store struct {
 	crowd     crowd         // of writers of the record
 	asking    chan struct{} // holds one element while Prepare asks for the rights
 	allowed   atomic.Bool   // the rights were checked; written and read by Prepare
+	failing   atomic.Bool   // the last API server fails or says nothing; written and read by do
 
 	seen sync.Map // by number, the objects that Read and writes of this Store saw last
 }
