@@ -69,24 +69,24 @@ func (d *dropper) serve(t *testing.T, server string) (address string) {
 // A connection that a network drops without a notice is given up, and so are those that
 // are made meanwhile. When the network is back, the number is renewed.
 func TestDroppedSilently(t *testing.T) {
+	options := map[string]string{"zk": "?timeout=2s&session=2s"}
 	for name, start := range map[string]func(t *testing.T) (server string){
 		"etcd": func(t *testing.T) string {
 			return strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
 		},
 		"redis": func(t *testing.T) string { return servertest.StartRedis(t).Address() },
+		"zk":    func(t *testing.T) string { return servertest.StartZooKeeper(t, 1, nil)[0].Address },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := new(dropper)
-			d.test(t, name+"://"+d.serve(t, start(t)))
+			d.test(t, name+"://"+d.serve(t, start(t))+options[name])
 		})
 	}
 }
 
-// The same of Kubernetes, whose client waits shorter here than its 45 seconds.
+// The same of Kubernetes.
 func TestKubeDroppedSilently(t *testing.T) {
-	t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
-	t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
 	k, d := servertest.StartKube(t), new(dropper)
 	config := filepath.Join(t.TempDir(), "kubeconfig")
 	text := servertest.Kubeconfig("https://"+d.serve(t, k.Address), k.CA(), servertest.KubeAdmin, "default")

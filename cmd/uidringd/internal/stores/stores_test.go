@@ -197,17 +197,3 @@ func TestUnavailable(t *testing.T) {
 }
 
 var errStopped = errors.New("stopped")
-
-// A user with the rights that are printed, and no others, takes numbers.
-func TestRights(t *testing.T) {
-	server := servertest.StartRedis(t)
-	_, store, err := stores.At("redis://"+server.Address(), "the test").Describe()
-	need.Must(t, err)
-	server.Command(t, strings.TrimSpace(store.Rights("ids")))
-	server.Command(t, "ACL SETUSER ids >secret")
-	give(t, "redis://ids:secret@"+server.Address())
-	server.Command(t, "ACL SETUSER nobody on >secret")
-	if err := refused(t, "redis://nobody:secret@"+server.Address()); !strings.Contains(err.Error(), "the user needs "+workerredis.ACL("")) {
-		t.Errorf("%v, want the rights", err)
-	}
-}

@@ -42,7 +42,7 @@ func zooKeeper(text string) (*database.Store, error) {
 		if err := reach(ctx, a.hosts); err != nil {
 			return nil, nil, err
 		}
-		c := &connection{secure: secure, ready: make(chan struct{}, 1)}
+		c := &connection{secure: secure, timeout: timeout, ready: make(chan struct{}, 1)}
 		var err error
 		c.Conn, c.events, err = zk.Connect(a.hosts, session, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(c.saw), zk.WithDialer(c.dial), zk.WithHostProvider(new(names)))
 		if err != nil {
@@ -62,11 +62,27 @@ func zooKeeper(text string) (*database.Store, error) {
 // connection is a connection to ZooKeeper. Its end waits for the client's goroutines.
 type connection struct {
 	*zk.Conn
-	events <-chan zk.Event
-	ready  chan struct{} // has an element once there is a session
-	secure *tls.Config   // nil is none
-	mu     sync.Mutex
-	last   net.Conn // the last one dialled; nil is none
+	events  <-chan zk.Event
+	ready   chan struct{} // has an element once there is a session
+	secure  *tls.Config   // nil is none
+	timeout time.Duration // of the first answer
+	mu      sync.Mutex
+	last    net.Conn // the last one dialled; nil is none
+}
+
+// impatient limits the client's first wait for a server that has accepted a connection, which else is seven times the
+// session's time-out.
+type impatient struct {
+	net.Conn
+	first time.Time // no later than the end of the first wait; zero after it has begun
+}
+
+func (c *impatient) SetReadDeadline(end time.Time) error {
+	if c.first.IsZero() || end.IsZero() {
+		return c.Conn.SetReadDeadline(end)
+	}
+	end, c.first = c.first, time.Time{}
+	return c.Conn.SetReadDeadline(end)
 }
 
 // dial is a zk.Dialer.
@@ -83,7 +99,7 @@ func (c *connection) dial(network, host string, timeout time.Duration) (conn net
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last = conn
-	return conn, nil
+	return &impatient{conn, time.Now().Add(c.timeout)}, nil
 }
 
 // saw is a zk.EventCallback.
