@@ -31,7 +31,7 @@ var ErrSyntax = errors.New("uid: not an id")
 // this is the form that it writes:
 //
 //	fmt, encoding/csv, text/template, slog, rueidis (as String)   decimal text
-//	encoding/json, and keys of its maps                           "decimal text"
+//	encoding/json and keys of its maps, yaml.v3, zap, zerolog     "decimal text"
 //	go-redis, encoding/gob                                        decimal text
 //	msgpack, CBOR                                                 bytes with the decimal text
 //	database/sql, BSON, Avro, Protobuf (as int64)                 a 64-bit integer

@@ -7,10 +7,12 @@ import (
 	"encoding/csv"
 	"encoding/gob"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"text/template"
@@ -101,7 +103,7 @@ func TestEncoders(t *testing.T) {
 	}
 }
 
-// What only writes writes decimal text, or the text in quotes.
+// What only writes writes decimal text, in JSON in quotes.
 func TestWriters(t *testing.T) {
 	const id = uid.ID(math.MaxInt64)
 	for name, write := range map[string]func(b *bytes.Buffer) error{
@@ -129,12 +131,20 @@ func TestWriters(t *testing.T) {
 		"protojson": func(b *bytes.Buffer) error {
 			data, err := protojson.Marshal(wrapperspb.Int64(int64(id)))
 			b.Write(data)
+			var read wrapperspb.Int64Value
+			if err = errors.Join(err, protojson.Unmarshal(data, &read)); uid.ID(read.Value) != id {
+				t.Errorf("protojson reads %d, %v", read.Value, err)
+			}
 			return err
 		},
 	} {
 		var b bytes.Buffer
-		if err := write(&b); err != nil || !strings.Contains(b.String(), id.String()) {
-			t.Errorf("%s writes %s, %v", name, &b, err)
+		want := id.String()
+		if name != "csv" && name != "template" {
+			want = strconv.Quote(want)
+		}
+		if err := write(&b); err != nil || strings.Count(b.String(), want) != strings.Count(b.String(), id.String()) || !strings.Contains(b.String(), want) {
+			t.Errorf("%s writes %s, %v; want %s", name, &b, err, want)
 		}
 	}
 }
