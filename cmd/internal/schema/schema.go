@@ -63,7 +63,10 @@ numbers look for the registry's table, and the other way round: print both, or s
 NoOtherTable in the config.
 
 For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints the rights as commands of
-redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user's password.`,
+redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user's password.
+
+uidringd needs what is printed, and no more. A generator with create: true needs the rights
+of who creates counters too.`,
 		Example: `  uidring schema postgres | psql app
   uidring schema mysql --user "'orders'@'10.%'" | mariadb app
   uidring schema postgres --table lease=ids.lease,registry=ids.node --segments leaf_alloc=ids.leaf
