@@ -74,7 +74,7 @@ func TestSchema(t *testing.T) {
 			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
 			wants(t, segmentsql.NewSequence(db, segmentsql.Config{}).Create(t.Context(), "invoices", 1, 1), "GRANT INSERT ON TABLE SEQUENCE:")
 			wants(t, segmentsql.NewSequence(db, segmentsql.Config{Table: "more"}).Create(t.Context(), "orders", 1, 1),
-				map[string]string{"mysql": "GRANT CREATE ON TABLE more:", "postgres": "GRANT CREATE ON SCHEMA public:"}[kind])
+				map[string]string{"mysql": "GRANT SELECT, UPDATE ON TABLE more:", "postgres": "GRANT CREATE ON SCHEMA public:"}[kind])
 		})
 	}
 }

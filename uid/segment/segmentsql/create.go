@@ -66,8 +66,11 @@ func (s *Store) create(ctx context.Context, tag string, next, step int64) error 
 func (s *Store) ensureTable(ctx context.Context) error {
 	look := func() error { return s.look(ctx, s.db) }
 	missing := s.again(ctx, look)
-	if missing == nil || s.check() != nil || !s.dialect().Missing(missing) {
+	switch {
+	case missing == nil || s.check() != nil:
 		return missing
+	case !s.dialect().Missing(missing):
+		return sqldb.Denied(s.db, missing, s.Grants()...)
 	}
 	create, err := s.Schema()
 	if err == nil {
