@@ -32,6 +32,8 @@
 //     holder makes its ephemeral node again.
 //   - A start fails with zk.ErrNoServer when each server was tried twice, also while the servers
 //     elect a leader. Ids continue to the end of the reserved time.
+//   - The client leaves a server that says nothing after two thirds of the session's time-out. If the server
+//     accepts a connection before it falls silent, the client waits ten times as long: a zk.Dialer may limit that.
 //
 // # Permissions
 //
