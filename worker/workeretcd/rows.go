@@ -58,15 +58,19 @@ type found struct {
 // txn begins a transaction that a member without a leader refuses at once.
 func (s *Store) txn(ctx context.Context) clientv3.Txn { return s.client.Txn(clientv3.WithRequireLeader(ctx)) }
 
-// commit commits a transaction of txn. A member that is cut off from the others refuses it, and
-// the client sends its next request to another.
-func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
-	var response *clientv3.TxnResponse
+// led makes a request. A member without a leader refuses it, and the client asks the next member.
+func led[T any](s *Store, request func() (T, error)) (answer T, err error) {
 	for range max(1, len(s.client.Endpoints())) {
-		if response, err = txn.Commit(); !errors.Is(err, rpctypes.ErrNoLeader) {
+		if answer, err = request(); !errors.Is(err, rpctypes.ErrNoLeader) {
 			break
 		}
 	}
+	return answer, err
+}
+
+// commit commits a transaction of txn.
+func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
+	response, err := led(s, txn.Commit)
 	if err != nil {
 		return found{}, false, s.marked(err)
 	}

@@ -121,7 +121,9 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 		} else {
 			switch held := before.living[w.Number]; {
 			case w.Change == leasestore.Extend && held != clientv3.NoLease:
-				_, err = s.client.KeepAliveOnce(clientv3.WithRequireLeader(ctx), held)
+				_, err = led(s, func() (*clientv3.LeaseKeepAliveResponse, error) {
+					return s.client.KeepAliveOnce(clientv3.WithRequireLeader(ctx), held)
+				})
 			case granted == clientv3.NoLease:
 				granted, err = s.grant(ctx, w.Expiry)
 			}
