@@ -56,7 +56,9 @@ type found struct {
 }
 
 // txn begins a transaction that a member without a leader refuses at once.
-func (s *Store) txn(ctx context.Context) clientv3.Txn { return s.client.Txn(clientv3.WithRequireLeader(ctx)) }
+func (s *Store) txn(ctx context.Context) clientv3.Txn {
+	return s.client.Txn(clientv3.WithRequireLeader(ctx))
+}
 
 // led makes a request. A member without a leader refuses it, and the client asks the next member.
 func led[T any](s *Store, request func() (T, error)) (answer T, err error) {
