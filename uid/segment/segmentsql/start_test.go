@@ -135,12 +135,12 @@ func TestTagsInOtherScripts(t *testing.T) {
 func TestGarbledTags(t *testing.T) {
 	for option, kind := range map[string]string{"charset=latin1": "mysql", "charset=utf8": "mysql", "client_encoding=LATIN1": "postgres"} {
 		s := dbtest.New(t, kind)
-		store := segmentsql.LeafAlloc(s.Open(t, s.With(option)), segmentsql.Config{Table: s.Table})
+		store := segmentsql.NewLeafAlloc(s.Open(t, s.With(option)), segmentsql.Config{Table: s.Table})
 		must(t, store.Create(t.Context(), "orders", 1, 10))
 		const tag = "订单📦"
 		_, started := segment.New(t.Context(), store, tag, segment.Config{})
 		for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), "in the DSN") {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "in the DSN") {
 				t.Errorf("%s: %v, want ErrUnusable and what to do", option, err)
 			}
 		}
