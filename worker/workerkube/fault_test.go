@@ -132,7 +132,9 @@ func TestConnectionIsReplaced(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
+				_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
 				response.Body.Close()
+				t.Logf("%s %v on %s", r.Method, response.Proto, used)
 				if bad = cmp.Or(bad, used); used == bad {
 					return answer(r)
 				}
