@@ -37,16 +37,16 @@ const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
 
 // ACL returns Perms as zkCli.sh writes them.
 func ACL() string {
-	letters := ""
+	var letters []byte
 	for _, perm := range []struct {
 		bit    int
-		letter string
-	}{{zk.PermCreate, "c"}, {zk.PermDelete, "d"}, {zk.PermRead, "r"}, {zk.PermWrite, "w"}, {zk.PermAdmin, "a"}} {
+		letter byte
+	}{{zk.PermCreate, 'c'}, {zk.PermDelete, 'd'}, {zk.PermRead, 'r'}, {zk.PermWrite, 'w'}, {zk.PermAdmin, 'a'}} {
 		if Perms&perm.bit != 0 {
-			letters += perm.letter
+			letters = append(letters, perm.letter)
 		}
 	}
-	return letters
+	return string(letters)
 }
 
 // NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
