@@ -13,6 +13,7 @@ help:
 
 test: ## run the tests of every module; those on MariaDB and PostgreSQL need UIDRING_TEST_MYSQL and UIDRING_TEST_POSTGRES
 	$(TEST)
+	@for name in UIDRING_TEST_MYSQL UIDRING_TEST_POSTGRES; do printenv $$name >/dev/null || echo "$$name is not set: the tests on its servers were skipped"; done
 
 race: ## run the tests of every module under the race detector
 	$(TEST) -race

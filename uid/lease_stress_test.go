@@ -67,7 +67,7 @@ func TestLeaseStress(t *testing.T) {
 				})
 			}
 			end, shown := int64(10), int64(0)
-			for n := range int64(300) {
+			for n := range int64(150) {
 				number := n%5 + 1
 				if n%3 == 0 {
 					f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))

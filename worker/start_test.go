@@ -92,7 +92,7 @@ func differ(t *testing.T, printed [][]string) []int64 {
 func TestProcesses(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		commands := processes.Self(t, 6, childVariable, s.name+"\n"+s.Table+"\n"+s.URL)
-		wantNumbers(t, s, differ(t, processes.Run(t, commands...))...)
+		s.have(t, differ(t, processes.Run(t, commands...)))
 	})
 }
 

@@ -97,6 +97,17 @@ func wantNumbers(t *testing.T, s *store, want ...int64) {
 	}
 }
 
+// have fails unless each number has a row. A start whose answer was lost has used up one more.
+func (s *store) have(t *testing.T, numbers []int64) {
+	t.Helper()
+	rows := s.numbers(t)
+	for _, number := range numbers {
+		if !slices.Contains(rows, number) {
+			t.Errorf("the table has rows %v, want %d among them", rows, number)
+		}
+	}
+}
+
 // record is a row of a Leaser's table as it stands there.
 type record struct {
 	Token     string

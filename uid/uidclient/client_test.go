@@ -256,6 +256,7 @@ func TestReject(t *testing.T) {
 
 // An id costs one call: Take of the ring is inlined into Next.
 func TestTakeIsInlined(t *testing.T) {
+	need.CI(t)
 	if strconv.IntSize == 32 {
 		t.Skip("32-bit machines have no 64-bit add that is inlined")
 	}

@@ -46,11 +46,11 @@ func Time(t testing.TB) {
 	}
 }
 
-// CI skips a test that builds programs, unless UIDRING_TEST_ALL is set.
+// CI skips a test that runs the go command, unless UIDRING_TEST_ALL is set.
 func CI(t testing.TB) {
 	t.Helper()
 	if os.Getenv("UIDRING_TEST_ALL") == "" {
-		t.Skip("builds programs; UIDRING_TEST_ALL is not set")
+		t.Skip("runs the go command; UIDRING_TEST_ALL is not set")
 	}
 }
 
