@@ -142,6 +142,7 @@ func TestIsolation(t *testing.T) {
 	for _, database := range dbtest.Kinds {
 		for _, option := range options[database] {
 			t.Run(database+"/"+option, func(t *testing.T) {
+				t.Parallel()
 				if database == "mysql" {
 					option = fmt.Sprintf("tx_isolation='%s'", option)
 				}
