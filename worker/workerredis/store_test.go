@@ -22,6 +22,7 @@ import (
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
@@ -285,7 +286,9 @@ func TestWarning(t *testing.T) {
 			var out logged.Text
 			store := workerredis.NewStore(start(t, test.args...).client(t), workerredis.Config{})
 			for range 2 {
-				must(t, store.Prepare(t.Context(), out.Logger()))
+				gen, err := uid.NewCached(t.Context(), lease.New(store, lease.Config{Logger: out.Logger()}), uid.CachedConfig{})
+				must(t, err)
+				must(t, gen.Close())
 			}
 			want := 1
 			if test.want == "" {

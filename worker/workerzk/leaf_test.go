@@ -3,6 +3,7 @@
 package workerzk_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,13 +43,21 @@ func newLeaf(t *testing.T) *leaf {
 	return &leaf{T: t, name: fmt.Sprintf("or_ders_%d", leaves.Add(1)), conn: ready(t, connect(t, shared(t), 20*time.Second, nil))}
 }
 
+// snowflake leases numbers for ids of Leaf's layout.
+type snowflake struct{ *lease.Leaser }
+
+func (s snowflake) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	r.Layout = bits.Snowflake().String()
+	return s.Leaser.Lease(ctx, r)
+}
+
 // start starts a process on port 8080 of ip, on a connection of its own if conn is nil.
 func (l *leaf) start(conn *zk.Conn, ip string) (*holdertest.Holder, error) {
 	if conn == nil {
 		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
 	}
 	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Minute, Logger: l.out.Logger()}})
-	return holdertest.Try(background(l.T), l, leaser, 1023, time.Now)
+	return holdertest.Try(background(l.T), l, snowflake{leaser}, 1023, time.Now)
 }
 
 // starts starts a process, which waits while a silent one has its address.
@@ -318,7 +327,7 @@ func TestLeafOptions(t *testing.T) {
 	l := newLeaf(t)
 	acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
 	leaser := workerzk.Leaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl, Lease: lease.Config{Logger: slog.New(slog.DiscardHandler)}})
-	if g := holdertest.Take(t, leaser, 9).Last(); g.Number != 1 {
+	if g := holdertest.Take(t, snowflake{leaser}, 9).Last(); g.Number != 1 {
 		t.Errorf("granted %+v; want number 1", g)
 	}
 	path, _ := l.node("127.0.0.1", 1)

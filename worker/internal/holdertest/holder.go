@@ -34,13 +34,16 @@ func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	return h
 }
 
+// layout is that of all holders: a store remembers it, as it does that of a generator.
+const layout = "28/22/13"
+
 // Try is Take with a context and a clock, where the lease may fail. With an error, the
 // Holder has no number, only the history. The context ends with the start, as most do.
 func Try(ctx context.Context, t testing.TB, from Leaser, limit int64, clock func() time.Time) (*Holder, error) {
 	h := new(Holder)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	held, err := from.Lease(ctx, lease.Request{Limit: limit, Clock: clock, Granted: h.granted})
+	held, err := from.Lease(ctx, lease.Request{Limit: limit, Clock: clock, Granted: h.granted, Layout: layout})
 	if err == nil {
 		h.Lease = held
 		t.Cleanup(h.Kill)

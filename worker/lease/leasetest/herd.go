@@ -14,14 +14,6 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// laidOut leases numbers for ids of one layout, as generators do.
-type laidOut struct{ *lease.Leaser }
-
-func (l laidOut) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
-	r.Layout = "28/22/13"
-	return l.Leaser.Lease(ctx, r)
-}
-
 type fleet struct {
 	testing.TB
 	holders []*holdertest.Holder
@@ -37,7 +29,7 @@ func (f *fleet) start(n int, leaser func(i int) *lease.Leaser) time.Duration {
 	for i := range more {
 		starting.Go(func() {
 			var err error
-			if more[i], err = holdertest.Try(context.Background(), f, laidOut{leaser(i)}, 1<<20, time.Now); err != nil {
+			if more[i], err = holdertest.Try(context.Background(), f, leaser(i), 1<<20, time.Now); err != nil {
 				f.Errorf("start %d of %d, after %v: %v", i, n, time.Since(began), err)
 			}
 		})
