@@ -33,7 +33,7 @@ func TestStartsMeet(t *testing.T) {
 					stride := 4                   // on a server, each pair of starts has its own quarter of the points
 					if p.nodes.Kind == "sqlite" { // thousands of commits, of which none has to reach the disk
 						own := *p.nodes.Store
-						own.URL = own.With("_synchronous=0&_pragma=synchronous(0)")
+						own.URL = own.Unflushed()
 						own.DB = own.Open(t, own.URL)
 						p = pair{&store{&own, registry}, &store{&own, leaser}}
 						stride = 1

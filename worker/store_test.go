@@ -26,7 +26,7 @@ import (
 // The store passes all that a store has to.
 func TestStore(t *testing.T) {
 	need.Time(t)
-	each(t, leasers, func(t *testing.T, s *store) { suite(s, s.URL).Run(t) })
+	each(t, leasers, func(t *testing.T, s *store) { suite(s, "").Run(t) })
 }
 
 // queryModes are the ways in which PostgreSQL's driver sends statements. Behind a
@@ -35,7 +35,7 @@ var queryModes = []string{"cache_statement", "cache_describe", "describe_exec", 
 
 // The store passes all that a store has to without prepared statements.
 func TestStoreInQueryModes(t *testing.T) {
-	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) { suite(s, s.With("default_query_exec_mode=simple_protocol")).Run(t) })
+	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) { suite(s, "default_query_exec_mode=simple_protocol").Run(t) })
 }
 
 // Registries and Leasers give numbers and list them, however statements are sent.
@@ -54,10 +54,20 @@ func TestQueryModes(t *testing.T) {
 	})
 }
 
-// suite is the conformance suite over tables of the database at url.
-func suite(s *store, url string) leasetest.Suite {
+// suite is the conformance suite over tables of the server, with an option of the DSN, or on SQLite
+// over a file for each test: the writers of one file wait for one another, and not in turn.
+func suite(s *store, option string) leasetest.Suite {
+	var stores sync.Map // by the name of their table
 	return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
 		own := s.Another(t)
+		if s.Kind == "sqlite" {
+			own = dbtest.New(t, s.Kind)
+		}
+		stores.Store(own.Table, own)
+		url := own.Unflushed()
+		if option != "" {
+			url = own.With(option)
+		}
 		return func(t *testing.T) leasestore.Store {
 			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
 			// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
@@ -65,7 +75,8 @@ func suite(s *store, url string) leasetest.Suite {
 			return st
 		}
 	}, Delete: func(t *testing.T, st leasestore.Store, number int64) {
-		s.Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
+		own, _ := stores.Load(fmt.Sprint(st))
+		own.(*dbtest.Store).Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
 	}}
 }
 

@@ -75,6 +75,16 @@ func failing(err error, ops ...string) func(context.Context, call) error {
 	}
 }
 
+// only has f done before the calls of one method.
+func only(op string, f func(context.Context, call) error) func(context.Context, call) error {
+	return func(ctx context.Context, c call) error {
+		if c.op != op {
+			return nil
+		}
+		return f(ctx, c)
+	}
+}
+
 // hanging waits until a call is given up.
 func hanging(ctx context.Context, _ call) error {
 	<-ctx.Done()

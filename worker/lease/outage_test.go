@@ -201,12 +201,13 @@ func TestStartErrors(t *testing.T) {
 		ended bool // the start's context
 		want  string
 	}{
-		{&hooked{before: failing(errUnavailable)}, false, "lease: take a number from memory: connection refused"},
+		{&hooked{before: failing(errUnavailable)}, false, "lease: compare the layout with that of memory: connection refused"},
+		{&hooked{before: failing(errUnavailable, "Look")}, false, "lease: take a number from memory: connection refused"},
 		{&hooked{prepare: func(context.Context, int) error { return errUnavailable }}, false, "lease: prepare memory: connection refused"},
 		{&hooked{prepare: func(context.Context, int) error { return rights }}, false, "no rights in memory"},
 		{new(hooked), true, "lease: take a number from memory: context canceled"},
-		{&hooked{before: hanging}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded"},
-		{&hooked{before: late}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded: connection reset"},
+		{&hooked{before: only("Look", hanging)}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded"},
+		{&hooked{before: only("Look", late)}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded: connection reset"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := t.Context()
@@ -309,7 +310,7 @@ func TestStartEndsWithItsContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			began := time.Now()
-			_, err := lease.New(s, config).Lease(ctx, lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"})
+			_, err := lease.New(s, config).Lease(ctx, lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: holdertest.Layout})
 			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lease.ErrHeld) != tt.held || took != limit+tt.more {
 				t.Errorf("%s: %v after %v", name, err, took)
 			}

@@ -183,7 +183,7 @@ func TestWrites(t *testing.T) {
 		time.Sleep(time.Minute)
 		need.Must(t, first.Release(t.Context(), time.Now()))
 		hold(t, s, opts...) // takes number 3 again: it has rested
-		request := lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"}
+		request := lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: holdertest.Layout}
 		if held, err := lease.New(s, holdertest.Merge(append([]lease.Config{quiet}, opts...)...)).Lease(t.Context(), request); err != nil { // number 4
 			t.Error(err)
 		} else if err := held.Release(t.Context(), time.Now()); err != nil {

@@ -126,7 +126,7 @@ func take(t *testing.T, store leasestore.Store, opts ...lease.Config) *holdertes
 // start tries to take a number, and returns why it has none.
 func start(t *testing.T, store leasestore.Store) error {
 	t.Helper()
-	_, err := leaser(store).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "28/22/13"})
+	_, err := leaser(store).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: holdertest.Layout})
 	return err
 }
 

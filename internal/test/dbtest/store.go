@@ -116,6 +116,15 @@ func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector,
 	return db
 }
 
+// Unflushed returns the URL of sessions whose commits, on SQLite, do not wait for the disk. It is for
+// tests that commit hundreds of times.
+func (s *Store) Unflushed() string {
+	if s.Kind != "sqlite" {
+		return s.URL
+	}
+	return s.With("_synchronous=0&_pragma=synchronous(0)")
+}
+
 // With returns the URL with one more option of the driver.
 func (s *Store) With(option string) string {
 	if strings.Contains(s.URL, "?") {

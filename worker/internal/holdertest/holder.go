@@ -34,8 +34,8 @@ func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	return h
 }
 
-// layout is that of all holders: a store remembers it, as it does that of a generator.
-const layout = "28/22/13"
+// Layout is that of all holders: a store remembers it, as it does that of generators. It is the default.
+const Layout = "28/22/13,epoch=2026-01-01,unit=1s"
 
 // Try is Take with a context and a clock, where the lease may fail. With an error, the
 // Holder has no number, only the history. The context ends with the start, as most do.
@@ -43,7 +43,7 @@ func Try(ctx context.Context, t testing.TB, from Leaser, limit int64, clock func
 	h := new(Holder)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	held, err := from.Lease(ctx, lease.Request{Limit: limit, Clock: clock, Granted: h.granted, Layout: layout})
+	held, err := from.Lease(ctx, lease.Request{Limit: limit, Clock: clock, Granted: h.granted, Layout: Layout})
 	if err == nil {
 		h.Lease = held
 		t.Cleanup(h.Kill)
