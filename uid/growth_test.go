@@ -15,6 +15,7 @@ import (
 // million. Its memory does not grow. It prints what an id costs at the beginning and at the
 // end.
 func TestGrowth(t *testing.T) {
+	need.Time(t)
 	ids := int64(2_000_000)
 	if text := os.Getenv("UIDRING_GROWTH"); text != "" {
 		var err error

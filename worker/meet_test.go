@@ -23,6 +23,7 @@ import (
 // and whether or not it is the first of the database. A range or an Assigner may be refused. The
 // other start goes on, however long the first one is stopped.
 func TestStartsMeet(t *testing.T) {
+	need.Time(t)
 	for _, first := range []string{"Registry", "Leaser", "range", "Assigner"} {
 		for _, second := range []string{"Registry", "Leaser", "range", "Assigner"} {
 			if first != "Registry" && second != "Registry" {

@@ -65,6 +65,7 @@ func failAt(pool *dbtest.Pool, at int, commit bool, err error) (sent *int) {
 // A transient error at any statement or commit ends no start and no release. It lets no start pass that has to be
 // refused, and hides no warning.
 func TestTransientErrorAtStart(t *testing.T) {
+	need.Time(t)
 	for name, start := range map[string]struct {
 		before, kind string // the start before, and the one that meets an error
 		layout       bits.Layout

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -41,6 +42,7 @@ func TestTagsShutdownBesideIdleTags(t *testing.T) {
 // Thousands of tags are opened by as many calls at once, and closed 16 at a time. What is
 // not returned in time is one line.
 func TestManyTagsAtOnce(t *testing.T) {
+	need.Time(t)
 	const n, takes = 3000, 20 * time.Millisecond
 	for _, c := range []struct {
 		bound time.Duration

@@ -17,6 +17,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
 )
@@ -230,6 +231,7 @@ func (k *kin) outcome(t *testing.T, r relation, numbers ...int) string {
 // row that stands, or nothing is saved. testdata/relatives.txt has what GORM does with keys that the
 // database counts up, then what it does with the plugin.
 func TestRelatives(t *testing.T) {
+	need.Time(t)
 	text, err := os.ReadFile("testdata/relatives.txt")
 	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")

@@ -27,6 +27,7 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 // A failover leaves every pool with idle connections to a server that refuses writes. Leases are
 // renewed and given back all the same, and counters count on.
 func TestFailover(t *testing.T) {
+	need.Time(t)
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -53,6 +54,7 @@ func Example_gorm() {
 // A table whose keys the database counted takes them from a segment. This is what
 // docs/migrating.md says.
 func TestFromAutoIncrement(t *testing.T) {
+	need.Time(t)
 	keys := map[string]string{
 		"sqlite":   "INTEGER PRIMARY KEY AUTOINCREMENT",
 		"mysql":    "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
