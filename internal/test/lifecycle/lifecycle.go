@@ -3,9 +3,11 @@
 package lifecycle
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -14,7 +16,8 @@ import (
 )
 
 // Run starts a generator, waits for a renewal, takes its number away as "uidring workers release"
-// does, closes it, and starts another. It fails if one of them logs a warning of rights.
+// does, closes it, and starts another. A start with another layout is refused. Run fails if one
+// of them logs a warning of rights.
 func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	t.Helper()
 	var out logged.Text
@@ -39,6 +42,9 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	}
 	need.Must(t, gen.Close())
 	need.Must(t, start().Close())
+	if _, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.Fleet(), Logger: log}); !errors.Is(err, lease.ErrLayout) {
+		t.Errorf("a start with another layout: %v, want ErrLayout", err)
+	}
 	if n := out.Count("level=WARN") - out.Count("level=WARN", "the number is lost"); n > 0 {
 		t.Errorf("%d warnings: %s", n, &out)
 	}
