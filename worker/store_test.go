@@ -92,7 +92,7 @@ func TestStatementsOfAHerd(t *testing.T) {
 				t.Fatal(err)
 			}
 			return func(t *testing.T) leasestore.Store {
-				db := own.Open(t, s.URL)
+				db := own.Open(t, s.Unflushed())
 				count := func(*gorm.DB) { sent.Add(1) }
 				if err := errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
 					db.Callback().Create().Register("test:count", count)); err != nil {
