@@ -152,7 +152,7 @@ func TestRolledBackByServer(t *testing.T) {
 			s.createLike(t, map[string]string{"id": "INTEGER PRIMARY KEY AUTOINCREMENT", "worker_id": "INTEGER PRIMARY KEY"}[s.key]+
 				" REFERENCES missing (id) DEFERRABLE INITIALLY DEFERRED")
 			s.Exec(t, "CREATE TABLE missing (id INTEGER PRIMARY KEY)")
-			s.Exec(t, "INSERT INTO missing VALUES (-3), (-2), (-1)") // rows below 0 are no numbers
+			s.Exec(t, "INSERT INTO missing VALUES (-9223372036854775808), (-1)") // of rows that are no numbers
 			db = s.Open(t, s.URL)
 			pool, _ := db.DB()
 			pool.SetMaxOpenConns(1)
