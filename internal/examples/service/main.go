@@ -2,8 +2,7 @@
 // under a leased number, keys that GORM fills, a health check and the status
 // page. Its shutdown finishes open requests and gives the number back.
 //
-// It is configured by ADDRESS, DATABASE (the file of an SQLite database) and the
-// variables of settings.go, such as UID_LAYOUT.
+// It is configured by the environment: see config.
 package main
 
 import (
@@ -19,10 +18,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/caarlos0/env/v11"
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	_ "modernc.org/sqlite" // SQLite without a C compiler
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
 	"github.com/uidring/uidring/uid/uidstatus"
@@ -36,11 +37,22 @@ type Order struct {
 	Buyer string `json:"buyer"`
 }
 
+// config is what an operator can set. What is left out is uidring's default.
+type config struct {
+	Address   string        `env:"ADDRESS" envDefault:"127.0.0.1:8080"`
+	Database  string        `env:"DATABASE" envDefault:"service.db"` // the file of an SQLite database
+	Layout    bits.Layout   `env:"UID_LAYOUT"`                       // text, as bits.ParseLayout reads it
+	MaxBorrow time.Duration `env:"UID_MAX_BORROW"`
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	err := run(ctx, os.Environ(), logger, func(net.Addr) {})
+	c, err := env.ParseAs[config]()
+	if err == nil {
+		err = run(ctx, c, logger, func(net.Addr) {})
+	}
 	if err != nil {
 		logger.Error("service failed", "error", err)
 		os.Exit(1)
@@ -50,13 +62,7 @@ func main() {
 // run serves until ctx ends, and calls ready when it can be reached. What is
 // deferred runs in reverse: the server has stopped when the generator is closed,
 // and the generator when the database is.
-func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(net.Addr)) (err error) {
-	c, err := read(environ)
-	if err != nil {
-		return err
-	}
-	ids := c.IDs.config()
-	ids.Logger = logger
+func run(ctx context.Context, c config, logger *slog.Logger, ready func(net.Addr)) (err error) {
 	db, err := gorm.Open(sqlite.New(sqlite.Config{
 		DriverName: "sqlite",
 		DSN:        "file:" + c.Database + "?_pragma=busy_timeout(10000)&_txlock=immediate",
@@ -72,7 +78,8 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 
 	starting, cancel := context.WithTimeout(ctx, 2*time.Minute) // for the start only
 	defer cancel()
-	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.Config{Logger: logger}), ids)
+	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.Config{Logger: logger}),
+		uid.CachedConfig{Layout: c.Layout, MaxBorrow: c.MaxBorrow, Logger: logger})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/caarlos0/env/v11"
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 
@@ -34,9 +35,13 @@ func TestService(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ready, ended := make(chan net.Addr, 1), make(chan error, 1)
-	environ := []string{"ADDRESS=127.0.0.1:0", "DATABASE=" + file, "UID_LAYOUT=long-lived", "UID_MAX_BORROW=1h"}
+	for name, value := range map[string]string{"ADDRESS": "127.0.0.1:0", "DATABASE": file, "UID_LAYOUT": "long-lived", "UID_MAX_BORROW": "1h"} {
+		t.Setenv(name, value)
+	}
+	c, err := env.ParseAs[config]()
+	need.Must(t, err)
 	go func() {
-		ended <- run(ctx, environ, slog.New(slog.DiscardHandler), func(a net.Addr) { ready <- a })
+		ended <- run(ctx, c, slog.New(slog.DiscardHandler), func(a net.Addr) { ready <- a })
 	}()
 	base := ""
 	select {
