@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -70,8 +71,11 @@ func TestLeaderKilled(t *testing.T) {
 // Store or to Leaf.
 func TestFollowerLags(t *testing.T) {
 	t.Parallel()
-	var g gate
-	servers := servertest.StartZooKeeper(t, 3, func(to string) string { return g.detour(t, to) })
+	var links []*servertest.Link // of the first server to the others
+	servers := servertest.StartZooKeeper(t, 3, func(to string) string {
+		links = append(links, servertest.NewLink(t, func() string { return to }))
+		return links[len(links)-1].Address()
+	})
 	ahead := connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil)
 	lagging := func() *zk.Conn { return connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil) } // a session's reads wait for its writes
 	stores := func(of func(*zk.Conn) leasestore.Store) [2]leasestore.Store {
@@ -114,8 +118,9 @@ func TestFollowerLags(t *testing.T) {
 		t.Cleanup(cancel)
 		return ctx
 	}
-	g.Lock()
-	defer g.release()
+	for _, l := range links {
+		l.Hold(servertest.FromServer)
+	}
 	for _, s := range []struct {
 		leasestore.Store
 		number int64
@@ -145,7 +150,9 @@ func TestFollowerLags(t *testing.T) {
 	if layout, err := fifth.SwapLayout(soon(), "first", "first"); err == nil {
 		t.Errorf("layout %q of a server that lags; want no answer from the past", layout)
 	}
-	g.release()
+	for _, l := range links {
+		need.Must(t, l.Mend())
+	}
 	agrees(fifth, "first", "first", "second")
 	servertest.Eventually(t, "later writes are seen", func() bool {
 		return token(plain[1], 0, background(t)) != "first" && token(leafs[1], 1, background(t)) != "first"

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
 	"net"
 	"strings"
 	"sync"
@@ -129,49 +128,4 @@ func (c *deafConn) Read(p []byte) (int, error) {
 		n, err = c.Conn.Read(p) // dropped
 	}
 	return n, err
-}
-
-// gate is a way to servers on which answers can be held up.
-type gate struct {
-	sync.RWMutex
-	released sync.Once
-}
-
-// release lets all answers through from now on.
-func (g *gate) release() { g.released.Do(g.Unlock) }
-
-// detour returns an address from which a gate leads to another.
-func (g *gate) detour(t *testing.T, to string) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			onward, err := net.Dial("tcp", to)
-			if err != nil {
-				from.Close()
-				continue
-			}
-			go func() { _, _ = io.Copy(onward, from); onward.Close() }()
-			go func() {
-				defer from.Close()
-				for p := make([]byte, 4096); ; {
-					n, err := onward.Read(p)
-					g.RLock()
-					_, _ = from.Write(p[:n])
-					g.RUnlock()
-					if err != nil {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	return l.Addr().String()
 }

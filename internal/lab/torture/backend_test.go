@@ -25,9 +25,9 @@ var must = need.Must
 type backend struct {
 	name     string
 	url      func(addresses []string) string
-	servers  []*server        // none for SQLite
-	links    [][]*dbtest.Link // of each seat, one to each server
-	counters bool             // segments have a store there
+	servers  []*server            // none for SQLite
+	links    [][]*servertest.Link // of each seat, one to each server
+	counters bool                 // segments have a store there
 }
 
 // opener starts a backend with its files in dir. It skips the test where the store is not
@@ -99,7 +99,7 @@ func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
 // servers of the backend.
 func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0]}
-	detour := dbtest.NewLink(t, etcd.address)
+	detour := servertest.NewLink(t, etcd.address)
 	program := servertest.KubeProgram(t, dir, "http://"+detour.Address())
 	t.Cleanup(etcd.kill)
 	must(t, etcd.start(ctx))
@@ -118,9 +118,9 @@ func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertes
 	}
 	must(t, startAll(ctx, b.servers))
 	for range seats {
-		var own []*dbtest.Link
+		var own []*servertest.Link
 		for _, s := range b.servers {
-			own = append(own, dbtest.NewLink(t, s.address))
+			own = append(own, servertest.NewLink(t, s.address))
 		}
 		b.links = append(b.links, own)
 	}

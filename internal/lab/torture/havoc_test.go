@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // What the nemesis does to the database, one action at a time.
@@ -108,7 +109,7 @@ func cut(n *nemesis) {
 func blackhole(n *nemesis) {
 	d := n.between(expiry, window*3/2)
 	links := n.some()
-	ways := [][]dbtest.Way{{dbtest.ToServer}, {dbtest.FromServer}, {dbtest.ToServer, dbtest.FromServer}}[n.rng.IntN(3)]
+	ways := [][]servertest.Way{{servertest.ToServer}, {servertest.FromServer}, {servertest.ToServer, servertest.FromServer}}[n.rng.IntN(3)]
 	through := n.rng.IntN(2) == 0
 	n.havoc(func() error {
 		for _, l := range links {
@@ -128,7 +129,7 @@ func blackhole(n *nemesis) {
 }
 
 // some returns all links, or those of one seat.
-func (n *nemesis) some() []*dbtest.Link {
+func (n *nemesis) some() []*servertest.Link {
 	if n.rng.IntN(2) == 0 {
 		return n.backend.links[n.rng.IntN(len(n.seats))]
 	}

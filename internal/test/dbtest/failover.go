@@ -16,8 +16,8 @@ import (
 // Failover is two servers of one kind, a primary and another, behind one address. An app that
 // uses the address is the user app, who has all rights on tables and none on the server.
 type Failover struct {
-	Store // the primary through the Link
-	*Link
+	Store // the primary through the link
+	*servertest.Link
 	Hosts          string // the two servers' own addresses, the primary first
 	primary, other *servertest.Server
 	before, after  *gorm.DB
@@ -49,7 +49,7 @@ func NewFailover(t *testing.T, kind string, prepare func(db *gorm.DB) error) *Fa
 	}
 	f.primary, f.before = start()
 	f.other, f.after = start()
-	f.Link = NewLink(t, func() string { return f.primary.Address })
+	f.Link = servertest.NewLink(t, func() string { return f.primary.Address })
 	f.URL, f.Hosts = f.url(f.Address()), f.primary.Address+","+f.other.Address
 	return f
 }

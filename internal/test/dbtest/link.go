@@ -2,65 +2,24 @@ package dbtest
 
 import (
 	"cmp"
-	"io"
 	"net"
 	"net/url"
-	"sync"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// A Link is the network between a test and a server. A test can cut it, and make it hang.
-type Link struct {
-	here string // the link's address
-
-	mu       sync.Mutex
-	healed   *sync.Cond    // of mu: hangs has become false
-	server   func() string // the server's address
-	cut      bool
-	hangs    [2]bool // by Way
-	listener net.Listener
-	conns    map[net.Conn]bool
-	running  sync.WaitGroup
-}
-
-// Way is a direction through a Link.
-type Way int
-
-// The directions.
-const (
-	FromServer Way = iota
-	ToServer
-)
-
-// Linked returns a Link to the server of s, and the URL of the database through the Link.
+// Linked returns a link to the server of s, and the URL of the database through the link.
 // It is not for SQLite, which has no server.
-func (s *Store) Linked(t *testing.T) (string, *Link) {
+func (s *Store) Linked(t *testing.T) (string, *servertest.Link) {
 	t.Helper()
 	server, at := s.server(t)
-	l := NewLink(t, func() string { return server })
-	return at(l.here), l
+	l := servertest.NewLink(t, func() string { return server })
+	return at(l.Address()), l
 }
-
-// NewLink returns a Link to a server, until the test ends. The Link asks for the server's
-// address at each connection.
-func NewLink(t testing.TB, server func() string) *Link {
-	t.Helper()
-	l := &Link{server: server, here: "127.0.0.1:0", conns: map[net.Conn]bool{}, cut: true}
-	l.healed = sync.NewCond(&l.mu)
-	need.Must(t, l.Mend())
-	t.Cleanup(func() {
-		l.Cut()
-		l.running.Wait()
-	})
-	return l
-}
-
-// Address returns the address that clients connect to.
-func (l *Link) Address() string { return l.here }
 
 // server returns the address of the database server, and the URL of the database as
 // a function of an address.
@@ -80,133 +39,4 @@ func (s *Store) server(t *testing.T) (address string, at func(address string) st
 		u.Host = address
 		return u.String()
 	}
-}
-
-// Cut ends all connections, and refuses new ones.
-func (l *Link) Cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.cut {
-		l.cut = true
-		_ = l.listener.Close()
-	}
-	l.drop()
-}
-
-// Drop ends a hang and all connections, and accepts new ones. It returns how many there were.
-func (l *Link) Drop() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.drop()
-}
-
-// drop is Drop. The caller holds mu.
-func (l *Link) drop() int {
-	for conn := range l.conns {
-		_ = conn.Close()
-	}
-	l.release()
-	return len(l.conns) / 2
-}
-
-// Hang stops carrying bytes. New connections are accepted, and get no answer.
-func (l *Link) Hang() { l.Hold(FromServer, ToServer) }
-
-// Hold is Hang for some directions.
-func (l *Link) Hold(ways ...Way) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, way := range ways {
-		l.hangs[way] = true
-	}
-}
-
-// release ends a hang. The caller holds mu.
-func (l *Link) release() {
-	l.hangs = [2]bool{}
-	l.healed.Broadcast()
-}
-
-// Move makes connections from now on lead to another server.
-func (l *Link) Move(server string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.server = func() string { return server }
-}
-
-// Mend accepts connections again, at the same address as before, and carries the bytes
-// that were sent during a hang.
-func (l *Link) Mend() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.release()
-	if !l.cut {
-		return nil
-	}
-	listener, err := net.Listen("tcp", l.here)
-	if err != nil {
-		return err
-	}
-	l.cut, l.listener, l.here = false, listener, listener.Addr().String()
-	l.running.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return // the listener is closed
-			}
-			l.running.Go(func() { l.join(conn) })
-		}
-	})
-	return nil
-}
-
-// join carries bytes between one client and the server.
-func (l *Link) join(client net.Conn) {
-	l.mu.Lock()
-	address := l.server
-	l.mu.Unlock()
-	server, err := net.Dial("tcp", address())
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	ends := []net.Conn{client, server}
-	l.mu.Lock()
-	for _, end := range ends {
-		l.conns[end] = true
-		if l.cut {
-			_ = end.Close()
-		}
-	}
-	l.mu.Unlock()
-	var both sync.WaitGroup
-	for i, end := range ends {
-		both.Go(func() {
-			_, _ = io.Copy(carrier{end, l, Way(i)}, ends[1-i])
-			_ = end.Close() // which ends the other direction too
-			_ = ends[1-i].Close()
-		})
-	}
-	both.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, end := range ends {
-		delete(l.conns, end)
-	}
-}
-
-// carrier is a connection to which bytes are written while the link does not hang.
-type carrier struct {
-	net.Conn
-	link *Link
-	way  Way
-}
-
-func (c carrier) Write(b []byte) (int, error) {
-	c.link.mu.Lock()
-	for c.link.hangs[c.way] {
-		c.link.healed.Wait()
-	}
-	c.link.mu.Unlock()
-	return c.Conn.Write(b)
 }

@@ -3,14 +3,10 @@
 package stores_test
 
 import (
-	"io"
 	"log/slog"
-	"math"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,52 +15,6 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-// dropper forwards connections to a server until they are dropped: then it takes what is
-// sent, and says nothing.
-type dropper struct{ accepted, dropped atomic.Int64 } // counts of connections
-
-// drop drops all connections, and those that come until heal.
-func (d *dropper) drop() { d.dropped.Store(math.MaxInt64) }
-
-// heal has later connections forwarded.
-func (d *dropper) heal() { d.dropped.Store(d.accepted.Load()) }
-
-func (d *dropper) serve(t *testing.T, server string) (address string) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	need.Must(t, err)
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			number := d.accepted.Add(1)
-			upstream, err := net.Dial("tcp", server)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			t.Cleanup(func() { client.Close(); upstream.Close() })
-			forward := func(to io.Writer, from io.Reader) {
-				part := make([]byte, 32<<10)
-				for {
-					n, err := from.Read(part)
-					if number > d.dropped.Load() {
-						_, _ = to.Write(part[:n])
-					}
-					if err != nil {
-						return
-					}
-				}
-			}
-			go forward(upstream, client)
-			go forward(client, upstream)
-		}
-	}()
-	return listener.Addr().String()
-}
 
 // A connection that a network drops without a notice is given up, and so are those that
 // are made meanwhile. When the network is back, the number is renewed.
@@ -77,8 +27,7 @@ func TestDroppedSilently(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := new(dropper)
-			d.test(t, name+"://"+d.serve(t, start(t)), 2)
+			dropSilently(t, name+"://", start(t), "", 2)
 		})
 	}
 }
@@ -86,21 +35,27 @@ func TestDroppedSilently(t *testing.T) {
 // The same of ZooKeeper, whose client waits a minute for the first answer by itself.
 func TestZooKeeperDroppedSilently(t *testing.T) {
 	t.Parallel()
-	d := new(dropper)
-	d.test(t, "zk://"+d.serve(t, servertest.StartZooKeeper(t, 1, nil)[0].Address)+"?timeout=2s", 4)
+	dropSilently(t, "zk://", servertest.StartZooKeeper(t, 1, nil)[0].Address, "?timeout=2s", 4)
 }
 
 // The same of Kubernetes.
 func TestKubeDroppedSilently(t *testing.T) {
-	k, d := servertest.StartKube(t), new(dropper)
+	k := servertest.StartKube(t)
+	link := servertest.NewLink(t, func() string { return k.Address })
 	config := filepath.Join(t.TempDir(), "kubeconfig")
-	text := servertest.Kubeconfig("https://"+d.serve(t, k.Address), k.CA(), servertest.KubeAdmin, "default")
+	text := servertest.Kubeconfig("https://"+link.Address(), k.CA(), servertest.KubeAdmin, "default")
 	need.Must(t, os.WriteFile(config, []byte(text), 0o600))
-	d.test(t, "kube://?kubeconfig="+config, 2)
+	drop(t, link, "kube://?kubeconfig="+config, 2)
 }
 
-// test drops the connections of a holder, and heals them after some more were tried.
-func (d *dropper) test(t *testing.T, dsn string, tries int64) {
+// dropSilently drops the link to a server, whose URL has a query.
+func dropSilently(t *testing.T, scheme, server, query string, tries int) {
+	link := servertest.NewLink(t, func() string { return server })
+	drop(t, link, scheme+link.Address()+query, tries)
+}
+
+// drop has the link of a holder carry nothing, until some more connections were tried.
+func drop(t *testing.T, link *servertest.Link, dsn string, tries int) {
 	open, err := stores.At(dsn, "test").Leases(t.Context(), lease.Config{Expiry: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)})
 	need.Must(t, err)
 	defer open.Close()
@@ -117,15 +72,15 @@ func (d *dropper) test(t *testing.T, dsn string, tries int64) {
 		panic("never closed")
 	}
 	until := await(func(g lease.Grant) bool { return g.Held }).Until
-	before := d.accepted.Load()
-	d.drop()
+	before := link.Accepted()
+	link.Hang()
 	await(func(g lease.Grant) bool { return g.Err != nil })
-	servertest.Eventually(t, "connections are tried", func() bool { return d.accepted.Load() >= before+tries })
-	d.heal()
-	healed := d.accepted.Load()
+	servertest.Eventually(t, "connections are tried", func() bool { return link.Accepted() >= before+tries })
+	need.Must(t, link.Mend())
+	mended := link.Accepted()
 	held.Use(until, until)
 	await(func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil })
-	if more := d.accepted.Load() - healed; more > 5 {
+	if more := link.Accepted() - mended; more > 5 {
 		t.Errorf("renewed after %d more connections", more)
 	}
 }
