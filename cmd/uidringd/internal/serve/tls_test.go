@@ -2,16 +2,10 @@ package serve
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -21,28 +15,8 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
-
-// certify writes a new self-signed certificate for servers and clients, and returns it.
-func certify(t *testing.T, cert, key string, serial int64) tls.Certificate {
-	t.Helper()
-	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	need.Must(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "uidring's test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotAfter: time.Date(2100, 1, int(serial), 0, 0, 0, 0, time.UTC), IsCA: true, BasicConstraintsValid: true,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
-	need.Must(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(secret)
-	need.Must(t, err)
-	write(t, cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	write(t, key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	need.Must(t, err)
-	return pair
-}
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
@@ -77,7 +51,7 @@ func (w *world) secure(path string, config *tls.Config) (status int, state tls.C
 func TestCertificates(t *testing.T) {
 	dir := t.TempDir()
 	cert, key, ca, secret := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "ca.pem"), filepath.Join(dir, "secret.pem")
-	first, client := certify(t, cert, key, 1), certify(t, ca, secret, 2)
+	first, client := servertest.Certify(t, cert, key, 1), servertest.Certify(t, ca, secret, 2)
 	config := fmt.Sprintf("tls: {cert: %s, key: %s, client_ca: %s}\n", cert, key, ca) + strings.ReplaceAll(tokens, `["*"], operations: true`, "[ids]")
 	inMemory(t, config, func(w *world) {
 		is := func(path string, want int, config *tls.Config, serial int64) {
@@ -114,7 +88,7 @@ func TestCertificates(t *testing.T) {
 			t.Error("clients cannot resume their sessions, although no file has changed")
 		}
 
-		other := certify(t, ca, secret, 3)
+		other := servertest.Certify(t, ca, secret, 3)
 		is("/v1/ids", http.StatusOK, trusts(first, client), 1) // nobody looks twice in a second
 		time.Sleep(time.Second)
 		is("/v1/ids", http.StatusOK, trusts(first, other), 1)
@@ -123,7 +97,7 @@ func TestCertificates(t *testing.T) {
 			t.Error("clients of the first authority can resume their sessions")
 		}
 
-		second := certify(t, cert, key, 4)
+		second := servertest.Certify(t, cert, key, 4)
 		good, err := os.ReadFile(key)
 		need.Must(t, err)
 		write(t, key, make([]byte, len(good)))

@@ -3,24 +3,17 @@
 package stores_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"io"
-	"math/big"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // front returns the host and the options by which a server is reached by TLS only, and
@@ -28,17 +21,8 @@ import (
 // and of the client.
 func front(t *testing.T, to string) (host string, options url.Values) {
 	t.Helper()
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	private, err1 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	der, err2 := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	text, err3 := x509.MarshalPKCS8PrivateKey(private)
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	err4 := os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
-	err5 := os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), 0o600)
-	pair, err6 := tls.LoadX509KeyPair(cert, key)
-	need.Must(t, errors.Join(err1, err2, err3, err4, err5, err6))
+	pair := servertest.Certify(t, cert, key, 1)
 	pool := x509.NewCertPool()
 	pool.AddCert(pair.Leaf)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"},
