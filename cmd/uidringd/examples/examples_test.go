@@ -17,6 +17,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
@@ -26,27 +27,13 @@ const (
 	name  = "order ids" // which a client has to escape
 )
 
-// one is a catalog of one generator.
-type one struct{ *service.Entry }
-
-func (one) Source(string) (i, n int) { return 0, 1 }
-
-func (o one) Open(_ context.Context, name string) (*service.Entry, error) { return o.Get(name) }
-
-func (o one) Get(name string) (*service.Entry, error) {
-	if name != o.Name {
-		return nil, service.ErrUnknown
-	}
-	return o.Entry, nil
-}
-
 // serve starts the server's HTTP and returns its URL.
 func serve(t *testing.T) string {
 	t.Helper()
 	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(1), uid.CachedConfig{})
-	need.Must(t, err)
-	t.Cleanup(func() { _ = gen.Close() })
-	s := service.New(one{&service.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
+	c := servicetest.New()
+	c.Add(t, name, "cached", nil, gen, err).MaxIDs = 10_000
+	s := service.New(c, service.Config{
 		Tokens: []service.Token{{Name: "examples", Hash: sha256.Sum256([]byte(token))}},
 		Logger: slog.New(slog.DiscardHandler),
 	})

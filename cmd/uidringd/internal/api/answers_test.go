@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -31,7 +32,7 @@ func decode[T any](t testing.TB, text string) T {
 
 // TestForms draws from a counter, whose ids are known.
 func TestForms(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{})
+	h := newHandler(t, newCatalog(t), service.Config{})
 	for _, test := range []struct{ method, target, accept, contentType, body string }{
 		{"GET", "/v1/orders", "", "text/plain; charset=utf-8", "1\n"},
 		{"HEAD", "/v1/orders", "", "text/plain; charset=utf-8", ""},
@@ -62,7 +63,7 @@ func TestForms(t *testing.T) {
 
 // TestMany draws answers that are written in several parts, across numbers that end in nines.
 func TestMany(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{})
+	h := newHandler(t, newCatalog(t), service.Config{})
 	const n = 10_000
 	ids := func(first int) []string {
 		var texts []string
@@ -80,7 +81,7 @@ func TestMany(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{})
+	h := newHandler(t, newCatalog(t), service.Config{})
 	began := time.Now()
 	id := ask(h, "GET", "/api/snowflake/get/default").Body.String()
 	parsed := decode[struct {
@@ -113,7 +114,7 @@ func TestLeafDecode(t *testing.T) {
 	local := time.Local
 	defer func() { time.Local = local }()
 	time.Local = time.FixedZone("CST", 8*60*60)
-	h := newHandler(t, entries{}, service.Config{})
+	h := newHandler(t, servicetest.New(), service.Config{})
 	id := uid.ID((1567733700834-1288834974657)<<22 | 39<<12 | 3448)
 	w := ask(h, "GET", "/decodeSnowflakeId?snowflakeId="+id.String())
 	want := map[string]string{"timestamp": "1567733700834(2019-09-06 09:35:00.834)", "sequenceId": "3448", "workerId": "39"}
@@ -124,28 +125,28 @@ func TestLeafDecode(t *testing.T) {
 
 // TestDetails shows what a caller reads who has made a mistake.
 func TestDetails(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{Limits: service.Limits{Wait: time.Millisecond}})
+	h := newHandler(t, newCatalog(t), service.Config{Limits: service.Limits{Wait: time.Millisecond}})
 	for target, want := range map[string]string{
-		"/v1/cached?n=0":             `n is 0, want 1 to 10000 for "cached"`,
-		"/v1/cached?n=10001":         `n is 10001, want 1 to 10000 for "cached"`,
-		"/v1/cached?n=many":          `n is "many", want a whole number from 1 to the generator's limit`,
-		"/v1/cached?n=1&n=2":         `parameter n is given 2 times, want it once`,
-		"/v1/cached?token=" + secret: `there is no parameter "token", want n or format`,
-		"/v1/cached?format=xml":      `format is "xml", want text or json`,
-		"/v1/a%22%0Ab":               `there is no generator "a\"\nb"`,
-		"/v1/cached/parse/12x":       `the id is "12x", want a whole number from 1 to 9223372036854775807`,
-		"/api/segment/get/cached":    `generator "cached" is of kind cached, want a counter on this route`,
-		"/api/snowflake/get/orders":  `generator "orders" is of kind segment, want a generator whose ids carry a time on this route`,
-		"/v1/hangs":                  `generator "hangs" had not enough ids within 1ms`,
-		"/v1/broken":                 `generator "broken" cannot issue ids now`,
-		"/v1/closed":                 `generator "closed" is closed: the server is stopping`,
-		"/v1/used-up":                `generator "used-up" has no ids left`,
-		"/nowhere":                   `there is no route "/nowhere"`,
-		"/v1/":                       `there is no route "/v1/"`,
-		"//v1/cached":                `there is no route "//v1/cached"`,
-		"/v1/x/../cached":            `there is no route "/v1/x/../cached"`,
-		"/v1/a%2Fb":                  `there is no generator "a/b"`,
-		"/v1/a%2F%2Fb":               `there is no generator "a//b"`,
+		"/v1/cached?n=0":                         `n is 0, want 1 to 10000 for "cached"`,
+		"/v1/cached?n=10001":                     `n is 10001, want 1 to 10000 for "cached"`,
+		"/v1/cached?n=many":                      `n is "many", want a whole number from 1 to the generator's limit`,
+		"/v1/cached?n=1&n=2":                     `parameter n is given 2 times, want it once`,
+		"/v1/cached?token=" + servicetest.Secret: `there is no parameter "token", want n or format`,
+		"/v1/cached?format=xml":                  `format is "xml", want text or json`,
+		"/v1/a%22%0Ab":                           `there is no generator "a\"\nb"`,
+		"/v1/cached/parse/12x":                   `the id is "12x", want a whole number from 1 to 9223372036854775807`,
+		"/api/segment/get/cached":                `generator "cached" is of kind cached, want a counter on this route`,
+		"/api/snowflake/get/orders":              `generator "orders" is of kind segment, want a generator whose ids carry a time on this route`,
+		"/v1/hangs":                              `generator "hangs" had not enough ids within 1ms`,
+		"/v1/broken":                             `generator "broken" cannot issue ids now`,
+		"/v1/closed":                             `generator "closed" is closed: the server is stopping`,
+		"/v1/used-up":                            `generator "used-up" has no ids left`,
+		"/nowhere":                               `there is no route "/nowhere"`,
+		"/v1/":                                   `there is no route "/v1/"`,
+		"//v1/cached":                            `there is no route "//v1/cached"`,
+		"/v1/x/../cached":                        `there is no route "/v1/x/../cached"`,
+		"/v1/a%2Fb":                              `there is no generator "a/b"`,
+		"/v1/a%2F%2Fb":                           `there is no generator "a//b"`,
 	} {
 		if got := decode[struct {
 			Type, Title, Detail string
@@ -158,7 +159,7 @@ func TestDetails(t *testing.T) {
 
 // A call whose client has gone ends at once: it does not wait for ids.
 func TestClientHasGone(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{Limits: service.Limits{Wait: time.Millisecond}})
+	h := newHandler(t, newCatalog(t), service.Config{Limits: service.Limits{Wait: time.Millisecond}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for target, method := range map[string]string{"/v1/hangs": "GET", "/v1/hangs/runs": "POST", "/api/snowflake/get/hangs": "GET"} {
@@ -182,7 +183,7 @@ func TestRetryAfter(t *testing.T) {
 
 // A body is refused, also one whose length is not known.
 func TestBody(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{})
+	h := newHandler(t, newCatalog(t), service.Config{})
 	for length, want := range map[int64]int{0: http.StatusOK, 1: http.StatusRequestEntityTooLarge, -1: http.StatusRequestEntityTooLarge} {
 		for _, path := range []string{"/v1/orders", "/openapi.yaml", "/probe"} {
 			r := httptest.NewRequest(http.MethodGet, path, strings.NewReader("x"))

@@ -27,7 +27,7 @@ func FuzzRoutes(f *testing.F) {
 		f.Add([]byte(target + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token\r\n\r\n"))
 		f.Add([]byte(target + " HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nContent-Length: 2\r\n\r\nab"))
 	}
-	all := newEntries(f)
+	all := newCatalog(f)
 	h := newHandler(f, all, service.Config{Limits: service.Limits{Wait: time.Microsecond}, Tokens: []service.Token{{Name: "t", Hash: sha256.Sum256([]byte("token"))}}})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))

@@ -21,6 +21,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -99,7 +100,7 @@ func (c *contract) checkProblem(t *testing.T, w *httptest.ResponseRecorder) {
 // has, and compares the answers with it. It fails if an answer that is described was
 // not seen.
 func TestOpenAPI(t *testing.T) {
-	all := newEntries(t)
+	all := newCatalog(t)
 	open := newHandler(t, all, service.Config{Limits: service.Limits{Wait: time.Millisecond}})
 	patient := newHandler(t, all, service.Config{})
 	closed := newHandler(t, all, service.Config{ClientCerts: true, Tokens: []service.Token{
@@ -120,7 +121,7 @@ func TestOpenAPI(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("%s %s answers %d %s, want %d", method, target, w.Code, w.Body, want)
 		}
-		if strings.Contains(w.Body.String(), secret) {
+		if strings.Contains(w.Body.String(), servicetest.Secret) {
 			t.Errorf("%s %s tells a secret: %s", method, target, w.Body)
 		}
 		c.check(t, r, w)
@@ -130,7 +131,7 @@ func TestOpenAPI(t *testing.T) {
 		bad                []string // queries, and whole targets
 	}{
 		{"GET", "/v1/%s", "cached", []string{
-			"?n=0", "?n=-1", "?n=", "?n=1.5", "?n=10001", "?n=99999999999999999999", "?n=1&n=2", "?N=5", "?format=xml", "?n=1;x", "?n=%zz", "?token=" + secret}},
+			"?n=0", "?n=-1", "?n=", "?n=1.5", "?n=10001", "?n=99999999999999999999", "?n=1&n=2", "?N=5", "?format=xml", "?n=1;x", "?n=%zz", "?token=" + servicetest.Secret}},
 		{"HEAD", "/v1/%s", "cached", []string{"?n=x"}},
 		{"POST", "/v1/%s/runs", "cached", []string{"?n=0", "?n=10001", "?n=x"}},
 		{"GET", "/v1/%s/parse/117093590311632896", "cached", []string{

@@ -78,7 +78,7 @@ func TestMalformed(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	if n := s.gets.Load(); n > 0 {
+	if n := s.Gets.Load(); n > 0 {
 		t.Errorf("%d draws", n)
 	}
 }
@@ -128,7 +128,7 @@ func TestPipelines(t *testing.T) {
 	for id := range 100 {
 		c.expect(fmt.Sprintf(":%d\r\n", id+1))
 	}
-	if n := s.gets.Load(); n > 10 { // the commands may arrive in parts
+	if n := s.Gets.Load(); n > 10 { // the commands may arrive in parts
 		t.Errorf("100 INCRs together take %d draws", n)
 	}
 }

@@ -146,9 +146,9 @@ func FuzzOtherProtocols(f *testing.F) {
 			}
 			break
 		}
-		before := s.gets.Load()
+		before := s.Gets.Load()
 		say([]byte(text+"\r\nINCR orders\r\n"+array("INCR", "orders")), max(part, 1))
-		if strings.TrimSpace(text) != "" && s.gets.Load() > before {
+		if strings.TrimSpace(text) != "" && s.Gets.Load() > before {
 			t.Fatalf("%q before commands, and ids are drawn", text)
 		}
 	})

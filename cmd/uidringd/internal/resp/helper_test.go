@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -20,6 +19,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -29,61 +29,30 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entries is a catalog of what is in it, and of names that fail.
-type entries struct {
-	all  map[string]*service.Entry
-	gets atomic.Int64
-}
+// catalog has one more name: Get panics.
+type catalog struct{ *servicetest.Catalog }
 
-func (*entries) Source(string) (i, n int) { return 0, 1 }
-
-// secret is in the text of an error, as an address with a password is in a driver's.
-const secret = "hunter2"
-
-func (e *entries) Open(ctx context.Context, _ string) (*service.Entry, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func (e *entries) Get(name string) (*service.Entry, error) {
-	e.gets.Add(1)
-	switch name {
-	case "unavailable":
-		return nil, errors.New("dial postgres://app:" + secret + "@db: refused")
-	case "spent":
-		return nil, segment.ErrUsedUp
-	case "panics":
+func (c catalog) Get(name string) (*service.Entry, error) {
+	if name == "panics" {
 		panic("a bug")
-	case "hangs":
-		return nil, uid.ErrNotReady
 	}
-	if entry := e.all[name]; entry != nil {
-		return entry, nil
-	}
-	return nil, service.ErrUnknown
+	return c.Catalog.Get(name)
 }
 
-// newEntries returns a counter from 1, a counter whose ranges have ten ids each and gaps between
-// them, and a clocked generator with few ids a second for one caller.
-func newEntries(t testing.TB) *entries {
+// newCatalog returns a counter from 1, a counter whose ranges have ten ids each and gaps between
+// them, a clocked generator with few ids a second for one caller, and names that fail.
+func newCatalog(t testing.TB) catalog {
 	t.Helper()
-	layout := bits.Default()
-	e := &entries{all: map[string]*service.Entry{}}
-	add := func(name, kind string, layout *bits.Layout, gen uid.Generator, err error) *service.Entry {
-		need.Must(t, err)
-		t.Cleanup(func() { gen.Close() })
-		e.all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
-		return e.all[name]
-	}
+	layout, c := bits.Default(), servicetest.New()
+	c.Errors["unavailable"], c.Errors["spent"], c.Errors["hangs"] = servicetest.ErrDriver, segment.ErrUsedUp, uid.ErrNotReady
 	cached, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
-	add("ids", "cached", &layout, cached, err)
+	c.Add(t, "ids", "cached", &layout, cached, err)
 	rare, err := uid.NewCached(t.Context(), uid.NewStaticWorker(38), uid.CachedConfig{Layout: layout})
-	entry := add("rare", "cached", &layout, rare, err)
+	entry := c.Add(t, "rare", "cached", &layout, rare, err)
 	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
 	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})
-	add("orders", "segment", nil, orders, err)
-	e.all["counter:__rand_int__"] = e.all["orders"] // as redis-benchmark has it
-	return e
+	c.Entries["counter:__rand_int__"] = c.Add(t, "orders", "segment", nil, orders, err) // as redis-benchmark has it
+	return catalog{c}
 }
 
 // host is a process with the server.
@@ -114,7 +83,7 @@ func (h *host) Ready() error   { return h.fault }
 type server struct {
 	*resp.Server
 	*host
-	*entries
+	catalog
 	gate     *gate.Gate
 	listener net.Listener
 	log      *logged.Text
@@ -134,9 +103,9 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 // serveOn is serve with a listener of the test's.
 func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{listener: listener, host: new(host), entries: newEntries(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {}), log: new(logged.Text)}
+	s := &server{listener: listener, host: new(host), catalog: newCatalog(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {}), log: new(logged.Text)}
 	admit.Logger = slog.New(slog.DiscardHandler)
-	c.IDs, c.Host, c.HTTP = service.New(s.entries, admit), s.host, "http://127.0.0.1:8080/"
+	c.IDs, c.Host, c.HTTP = service.New(s.catalog, admit), s.host, "http://127.0.0.1:8080/"
 	c.Logger = slog.New(slog.NewTextHandler(s.log, nil))
 	for d, otherwise := range map[*time.Duration]time.Duration{&c.Read: time.Hour, &c.Write: time.Hour, &c.Idle: time.Hour} {
 		if *d == 0 {

@@ -61,7 +61,7 @@ func TestMove(t *testing.T) {
 	need.Must(t, err)
 	defer counter.Close()
 	s := serve(t, service.Config{}, resp.Config{})
-	s.all["orders"] = &service.Entry{Name: "orders", Kind: "segment", Claimer: counter, Instance: "moved"}
+	s.Entries["orders"] = &service.Entry{Name: "orders", Kind: "segment", Claimer: counter, Instance: "moved"}
 	moved := s.dial(t)
 	moved.send(array("INCR", "orders"))
 	moved.expect(":1000000002\r\n")

@@ -118,7 +118,7 @@ func TestBusy(t *testing.T) {
 	c = s.dial(t)
 	c.send(array("PING"))
 	c.ends()
-	if n := s.gets.Load(); n > 0 {
+	if n := s.Gets.Load(); n > 0 {
 		t.Errorf("%d draws", n)
 	}
 }

@@ -38,7 +38,7 @@ func FuzzCalls(f *testing.F) {
 	f.Add("Next", "application/json", "gzip", []byte(`{"name":"ids"}`))
 	f.Add("Parse", "application/connect+json", "", []byte("\x02\x00\x00\x00\x02{}"))
 
-	s := service.New(newEntries(f), service.Config{Limits: service.Limits{Wait: time.Microsecond}, Logger: slog.New(slog.DiscardHandler)})
+	s := service.New(newCatalog(f), service.Config{Limits: service.Limits{Wait: time.Microsecond}, Logger: slog.New(slog.DiscardHandler)})
 	handler := api.New(s, rpc.New(s, rpc.Health{}, nil))
 	f.Fuzz(func(t *testing.T, method, contentType, encoding string, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))

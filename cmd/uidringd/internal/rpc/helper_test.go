@@ -17,6 +17,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -25,45 +26,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entries is a catalog of what is in it.
-type entries map[string]*service.Entry
-
-func (e entries) Open(_ context.Context, name string) (*service.Entry, error) { return e.Get(name) }
-
-func (e entries) Get(name string) (*service.Entry, error) {
-	if entry := e[name]; entry != nil {
-		return entry, nil
-	}
-	return nil, service.ErrUnknown
-}
-
-func (entries) Source(string) (i, n int) { return 0, 1 }
-
-// broken is a generator that fails.
-type broken struct {
-	err error
-}
-
-func (b broken) Claim(context.Context, int64) (uid.Run, error) { return uid.Run{}, b.err }
-
-func (b broken) TryClaim(int64) (uid.Run, error) { return uid.Run{}, b.err }
-
-// newEntries returns a clocked generator, a counter, and two that fail.
-func newEntries(t testing.TB) entries {
+// newCatalog returns a clocked generator, a counter, and two that fail.
+func newCatalog(t testing.TB) *servicetest.Catalog {
 	t.Helper()
-	layout := bits.Default()
+	layout, c := bits.Default(), servicetest.New()
 	clocked, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
-	need.Must(t, err)
-	t.Cleanup(func() { clocked.Close() })
+	c.Add(t, "ids", "", &layout, clocked, err).MaxIDs = 10_000
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
-	need.Must(t, err)
-	t.Cleanup(func() { counter.Close() })
-	return entries{
-		"ids":         {Name: "ids", Claimer: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
-		"orders":      {Name: "orders", Claimer: counter, Instance: "orders-1"},
-		"unavailable": {Name: "unavailable", Claimer: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
-		"ended":       {Name: "ended", Claimer: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
+	c.Add(t, "orders", "", nil, counter, err)
+	for name, err := range map[string]error{"unavailable": context.DeadlineExceeded, "ended": uid.ErrTimeExhausted} {
+		c.Entries[name] = &service.Entry{Name: name, Claimer: servicetest.Broken{Err: err}, Layout: &layout, MaxIDs: 10}
 	}
+	return c
 }
 
 // testServer is one that serves HTTP/1.1 and HTTP/2 without TLS on one port.
@@ -99,7 +73,7 @@ func (o observer) SetWriteDeadline(at time.Time) error {
 func serve(t *testing.T, config service.Config) *testServer {
 	t.Helper()
 	config.Logger = slog.New(slog.DiscardHandler)
-	s := service.New(newEntries(t), config)
+	s := service.New(newCatalog(t), config)
 	server := &testServer{stopped: make(chan struct{})}
 	server.ready.Store(true)
 	handler := api.New(s, rpc.New(s, rpc.Health{Of: server.health, Generators: []string{"ids"}}, server.stopped))
