@@ -114,8 +114,8 @@ func TestSuccessionAgainstAllIDs(t *testing.T) {
 			TimeBits:     uint8(rapid.IntRange(1, 4).Draw(t, name+" time")),
 			WorkerBits:   uint8(rapid.IntRange(0, 3).Draw(t, name+" worker")),
 			SequenceBits: uint8(rapid.IntRange(0, 3).Draw(t, name+" sequence")),
-			Epoch:        epoch.Add(rapid.SampledFrom([]time.Duration{0, 1, 3, 7}).Draw(t, name+" epoch") * time.Second),
-			Unit:         rapid.SampledFrom([]time.Duration{1, 2, 3}).Draw(t, name+" unit") * time.Second,
+			Epoch:        epoch.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3, 7}).Draw(t, name+" epoch")) * time.Second),
+			Unit:         time.Duration(rapid.SampledFrom([]int{1, 2, 3}).Draw(t, name+" unit")) * time.Second,
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -220,8 +220,7 @@ func ExampleBorrowLimitError() {
 	defer gen.Close()
 
 	n, err := gen.NextN(make([]uid.ID, 1_000_000))
-	var limit *uid.BorrowLimitError
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*uid.BorrowLimitError](err); ok {
 		fmt.Println(n, "ids, Retry-After:", limit.RetryAfter())
 	}
 	// Output: 8192 ids, Retry-After: 1s
@@ -239,8 +238,7 @@ func ExampleReservationError() {
 	leaser.Lose(lease.ErrLost)
 
 	_, err = gen.Next()
-	var reservation *uid.ReservationError
-	if errors.As(err, &reservation) {
+	if reservation, ok := errors.AsType[*uid.ReservationError](err); ok {
 		fmt.Println("worker", reservation.Worker, "because", reservation.Err)
 		fmt.Println(reservation.RetryAfter(), errors.Is(err, lease.ErrLost))
 	}

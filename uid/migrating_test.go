@@ -104,7 +104,7 @@ func TestPageCode(t *testing.T) {
 	if len(blocks) != 1 {
 		t.Fatalf("docs/migrating.md has %d blocks of Go, want 1", len(blocks))
 	}
-	for _, line := range strings.Split(strings.TrimSpace(blocks[0][1]), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(blocks[0][1]), "\n") {
 		code, _, _ := strings.Cut(line, " //")
 		if !strings.Contains(string(source), "\t\t"+strings.TrimSpace(code)+"\n") {
 			t.Errorf("docs/migrating.md has %q, which no test here does", code)

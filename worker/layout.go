@@ -78,7 +78,8 @@ func (t *table) swapLayout(ctx context.Context, old, layout string, insert func(
 		if remembered != old || remembered == layout || len(rows) == 0 && insert == nil {
 			return remembered, nil
 		}
-		done, err := true, error(nil) // another start may be faster
+		var err error
+		done := true // another start may be faster
 		if len(rows) == 0 {
 			err = insert(text)
 		} else {

@@ -48,11 +48,11 @@ type sqlExpr string
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
 // Assign inserts a row into the table and returns its key, the worker number of this
-// start: 1 to max, the largest that the layout allows, never given before. Assign discards a key that a
+// start: 1 to limit, the largest that the layout allows, never given before. Assign discards a key that a
 // Leaser of the same database has, and inserts another row. Call it once for each generator. It waits
 // for the database until ctx ends, and for two minutes while the database is busy.
 //
-// Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above max, and
+// Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above limit, and
 // errors that match lease.ErrConfig, ErrDB or ErrKey. Other errors are about the
 // environment (see lease.DetectNode), or wrap the driver's error with the operation and
 // the table. The number is then 0, and no process ever uses a number that the database
@@ -60,8 +60,8 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 //
 // When ctx ends, Assign returns at once with an error that matches ctx.Err(). Only
 // SQLite's drivers first wait for their busy timeout while another process writes.
-func (r *Registry) Assign(ctx context.Context, max int64) (number int64, err error) {
-	return r.register(ctx, lease.Request{Limit: max})
+func (r *Registry) Assign(ctx context.Context, limit int64) (number int64, err error) {
+	return r.register(ctx, lease.Request{Limit: limit})
 }
 
 // Lease assigns a number and grants all of its time. Errors are Assign's, or match
@@ -86,9 +86,9 @@ func (registered) Release(context.Context, time.Time) error { return nil }
 const registerFor = 2 * time.Minute
 
 func (r *Registry) register(ctx context.Context, request lease.Request) (int64, error) {
-	max, faults := request.Limit, invalid.Of("worker", lease.ErrConfig)
-	if max < 0 {
-		faults.Add("max", max, "0 or more")
+	limit, faults := request.Limit, invalid.Of("worker", lease.ErrConfig)
+	if limit < 0 {
+		faults.Add("limit", limit, "0 or more")
 	}
 	node, err := r.config.node()
 	if err := errors.Join(r.check(), faults.Err(), err); err != nil {
@@ -136,9 +136,9 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 
 // draw inserts a row and reads it back, until its key is no number of Leasers. The key is the authority
 // for new numbers from then on.
-func (r *Registry) draw(ctx context.Context, node lease.Node, max int64) (number int64, created time.Time, err error) {
+func (r *Registry) draw(ctx context.Context, node lease.Node, limit int64) (number int64, created time.Time, err error) {
 	insert := func() (int64, error) {
-		number, err := r.insert(ctx, node, max)
+		number, err := r.insert(ctx, node, limit)
 		if err != nil {
 			return 0, r.fail(ctx, "register in", err)
 		}
@@ -168,7 +168,7 @@ func (r *Registry) draw(ctx context.Context, node lease.Node, max int64) (number
 
 // insert commits a row, by one statement, and returns its key. It deletes a row whose key cannot be a
 // number, if the user may.
-func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int64, error) {
+func (r *Registry) insert(ctx context.Context, node lease.Node, limit int64) (int64, error) {
 	row := newEntry(0, node)
 	err := r.alone(ctx, func(tx *gorm.DB) error { return r.create(tx, &row) })
 	switch {
@@ -176,8 +176,8 @@ func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int6
 		return 0, err
 	case row.ID <= 0:
 		err = fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
-	case row.ID > max:
-		err = &lease.ExhaustedError{Next: row.ID, Max: max, Store: r.name}
+	case row.ID > limit:
+		err = &lease.ExhaustedError{Next: row.ID, Max: limit, Store: r.name}
 	}
 	if err != nil {
 		_, _ = r.exec(ctx, "DELETE FROM {table} WHERE id = ?", row.ID)

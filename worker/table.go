@@ -109,8 +109,7 @@ func (t *table) check() error {
 }
 
 func (t *table) fail(ctx context.Context, doing string, err error) error {
-	var exhausted *lease.ExhaustedError
-	if errors.As(err, &exhausted) {
+	if _, ok := errors.AsType[*lease.ExhaustedError](err); ok {
 		return err // complete by itself
 	}
 	return calls.Error(ctx, "worker", doing+" "+t.name, err)

@@ -23,12 +23,12 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 		"table", r.name, "local_ahead", ahead.Round(time.Second), "database_time", created)
 }
 
-func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
-	if number < max-max/5 {
+func (r *Registry) warnUsedUp(ctx context.Context, number, limit int64) {
+	if number < limit-limit/5 {
 		return
 	}
 	r.log().WarnContext(ctx, "worker: numbers are running out; starts will fail when none is left",
-		"table", r.name, "number", number, "max", max, "left", max-number)
+		"table", r.name, "number", number, "max", limit, "left", limit-number)
 }
 
 // warnStep logs if each start uses up more than one number. It never fails a start,

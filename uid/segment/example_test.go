@@ -133,8 +133,7 @@ func ExampleLoadError() {
 	check(err)
 	defer tags.Close()
 	_, err = tags.Next(ctx, "orders")
-	var load *segment.LoadError
-	if errors.As(err, &load) {
+	if load, ok := errors.AsType[*segment.LoadError](err); ok {
 		fmt.Println(load)
 		fmt.Println("Retry-After:", load.RetryAfter() > 0)
 	}

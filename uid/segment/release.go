@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uidring/uidring/internal/calls"
@@ -58,9 +59,9 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	left := l.rest // no load can change it any more
-	for i := len(rest) - 1; i >= 0; i-- {
-		first := l.stripe.count(rest[i].First)
-		left = left.after(span{first, first + rest[i].N})
+	for _, run := range slices.Backward(rest) {
+		first := l.stripe.count(run.First)
+		left = left.after(span{first, first + run.N})
 	}
 	if !l.ready.empty() {
 		left = l.ready.after(left)

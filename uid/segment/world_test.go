@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -166,7 +165,7 @@ func (w *world) live(t *testing.T) {
 		c := &client{w: w, start: w.starts}
 		config := Config{
 			Step: 1 + w.random.Int64N(40), LoadAt: 1 + w.random.IntN(99), Ahead: time.Minute, LoadTimeout: 3 * time.Second,
-			Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), MaxStep: 1000,
+			Logger: slog.New(slog.DiscardHandler), MaxStep: 1000,
 		}
 		kill := !w.calm && w.random.IntN(3) == 0
 		bursts := make([]int, w.random.IntN(6))

@@ -43,8 +43,7 @@ func ExampleUnavailableError() {
 	defer server.Close()
 
 	_, err := uidclient.New(context.Background(), []string{server.URL}, "orders", uidclient.Config{})
-	var unavailable *uidclient.UnavailableError
-	if errors.As(err, &unavailable) {
+	if unavailable, ok := errors.AsType[*uidclient.UnavailableError](err); ok {
 		fmt.Println(unavailable.Name, unavailable.RetryAfter() > 0)
 	}
 	// Output: orders true
@@ -56,8 +55,7 @@ func ExampleStatusError() {
 	defer server.Close()
 
 	_, err := uidclient.New(context.Background(), []string{server.URL}, "oders", uidclient.Config{})
-	var status *uidclient.StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*uidclient.StatusError](err); ok {
 		fmt.Println(status.Status, errors.Is(err, uid.ErrUnavailable))
 	}
 	// Output: 404 false

@@ -67,7 +67,8 @@ func (l *ledger) repeated(runs []ringbuffer.Run) (id int64, repeats bool) {
 
 // add remembers runs. It forgets the lowest of too many.
 func (l *ledger) add(runs []ringbuffer.Run) {
-	all := append(l.runs, runs...)
+	l.runs = append(l.runs, runs...)
+	all := l.runs
 	slices.SortFunc(all, func(a, b ringbuffer.Run) int { return cmp.Compare(a.First, b.First) })
 	l.runs = all[:1]
 	for _, run := range all[1:] {

@@ -165,7 +165,7 @@ func (k *key) value(id uid.ID) any {
 // parse reads an id from a column's value, which a type may store in another form.
 func (k *key) parse(raw int64) (id uid.ID, err error) {
 	v := reflect.New(k.field.IndirectFieldType)
-	if scanner, ok := v.Interface().(sql.Scanner); ok {
+	if scanner, ok := reflect.TypeAssert[sql.Scanner](v); ok {
 		err = scanner.Scan(raw)
 	} else {
 		set(v.Elem(), uid.ID(raw))

@@ -134,6 +134,7 @@ func (k *kin) check(t *testing.T, query string) string {
 		return k.db.Statement.Quote(k.Table + "_" + name)
 	})).Rows()
 	must(t, err)
+	defer rows.Close()
 	outcome := "none"
 	for rows.Next() && (outcome == "none" || outcome == "right") {
 		var has, want int64
@@ -147,7 +148,7 @@ func (k *kin) check(t *testing.T, query string) string {
 			outcome = "wrong"
 		}
 	}
-	must(t, rows.Close())
+	must(t, rows.Err())
 	return outcome
 }
 

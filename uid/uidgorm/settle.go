@@ -156,13 +156,14 @@ func (k *key) query(stmt *gorm.Statement, query string, vars ...any) (found map[
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var n int
 		id := reflect.New(k.field.IndirectFieldType)
 		if err := rows.Scan(&n, id.Interface()); err != nil {
-			return nil, errors.Join(err, rows.Close())
+			return nil, err
 		}
 		found[n] = append(found[n], get(id.Elem()))
 	}
-	return found, errors.Join(rows.Err(), rows.Close())
+	return found, rows.Err()
 }

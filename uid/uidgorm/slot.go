@@ -157,7 +157,7 @@ func isZero(value any) bool {
 	if !v.IsValid() || v.IsZero() {
 		return true
 	}
-	valuer, ok := v.Interface().(driver.Valuer)
+	valuer, ok := reflect.TypeAssert[driver.Valuer](v)
 	if !ok {
 		return false
 	}

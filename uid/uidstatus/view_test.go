@@ -37,7 +37,7 @@ func words(page string) string {
 	page = regexp.MustCompile(`</t[hd]>`).ReplaceAllString(page, " | ")
 	page = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, ""))
 	var lines []string
-	for _, line := range strings.Split(page, "\n") {
+	for line := range strings.SplitSeq(page, "\n") {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			lines = append(lines, line)
 		}

@@ -31,8 +31,7 @@ func ExampleNew() {
 	fmt.Println("workers", first.Worker(), second.Worker())
 
 	_, err = uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
-	var exhausted *lease.ExhaustedError
-	if errors.As(err, &exhausted) {
+	if exhausted, ok := errors.AsType[*lease.ExhaustedError](err); ok {
 		fmt.Println(exhausted.Held, "are held, the greatest may be", exhausted.Max)
 	}
 	first.Close()
@@ -59,8 +58,7 @@ func ExampleLayoutError() {
 	defer gen.Close()
 
 	_, err = uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: bits.Snowflake()})
-	var layout *lease.LayoutError
-	if errors.As(err, &layout) {
+	if layout, ok := errors.AsType[*lease.LayoutError](err); ok {
 		fmt.Println("asked for ", layout.Layout)
 		fmt.Println("remembered", layout.Remembered)
 	}

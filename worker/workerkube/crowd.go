@@ -29,10 +29,10 @@ func (c *crowd) answered(took time.Duration) {
 // collided is called when a write that failed took so long.
 func (c *crowd) collided(took time.Duration) { c.spread(max(took, slow), 2) }
 
-func (c *crowd) spread(took, growth time.Duration) {
+func (c *crowd) spread(took time.Duration, growth int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.within = min(max(perAnswer*took, growth*c.within), 8*time.Second)
+	c.within = min(max(perAnswer*took, time.Duration(growth)*c.within), 8*time.Second)
 	c.next = time.Now().Add(rand.N(c.within))
 }
 

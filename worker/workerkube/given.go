@@ -102,7 +102,7 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 		if err := s.crowd.wait(ctx); err != nil {
 			return err
 		}
-		object, g, sent, err := s.given(ctx)
+		object, g, _, err := s.given(ctx)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,8 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 		text, _ := json.Marshal(g) // numbers and strings cannot fail
 		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
 		began := time.Now()
-		if sent, err = s.put(ctx, object); !conflicts(err) {
+		sent, err := s.put(ctx, object)
+		if !conflicts(err) {
 			if err == nil {
 				s.crowd.leave()
 			}

@@ -102,8 +102,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 // explain leaves the name of package bits out of an error about a flag, and says how to write a
 // negative number.
 func explain(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if group := unknown.GetSpecifiedShortnames(); group != "" && group[0] >= '0' && group[0] <= '9' {
 			return fmt.Errorf("-%s is not a flag; for a negative number, write: %s -- -%s", group, cmd.CommandPath(), group)
 		}

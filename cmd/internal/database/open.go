@@ -218,8 +218,7 @@ func withTimeout(ctx context.Context, timeout time.Duration, connect func(contex
 func checkFolder(folder string) error {
 	probe, err := os.CreateTemp(folder, ".uidring-*")
 	if err != nil {
-		var cause *os.PathError
-		if errors.As(err, &cause) {
+		if cause, ok := errors.AsType[*os.PathError](err); ok {
 			err = cause.Err // the probe's name would mislead
 		}
 		return fmt.Errorf("no file can be made in folder %q: %w", folder, err)

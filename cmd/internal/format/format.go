@@ -98,12 +98,12 @@ func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }
 
 // rfc3339 is the time format with as many decimals as ticks of the layout need.
 func rfc3339(layout bits.Layout) string {
-	decimals := "."
+	decimals := 0
 	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
 		if layout.Unit%unit == 0 && layout.Epoch.Nanosecond()%int(unit) == 0 {
 			break
 		}
-		decimals += "000"
+		decimals += 3
 	}
-	return "2006-01-02T15:04:05" + strings.TrimSuffix(decimals, ".") + "Z07:00"
+	return "2006-01-02T15:04:05" + strings.TrimSuffix("."+strings.Repeat("0", decimals), ".") + "Z07:00"
 }

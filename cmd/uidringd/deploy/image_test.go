@@ -161,10 +161,16 @@ func TestFromScratch(t *testing.T) {
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
 	if found := regexp.MustCompile(`http://\S+/`).FindString(line); found == "" {
 		t.Errorf("standard output is %q", line)
-	} else if answer, err := http.Get(found + "v1/ids?n=3"); err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("%v, %v", answer, err)
-	} else if out, err := inside(t, root, "health", found).CombinedOutput(); err != nil || string(out) != "ready\n" {
-		t.Errorf("the health check: %s, %v", out, err)
+	} else {
+		answer, err := http.Get(found + "v1/ids?n=3")
+		need.Must(t, err)
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%v", answer)
+		}
+		if out, err := inside(t, root, "health", found).CombinedOutput(); err != nil || string(out) != "ready\n" {
+			t.Errorf("the health check: %s, %v", out, err)
+		}
 	}
 	_ = command.Process.Signal(syscall.SIGTERM)
 	if err := command.Wait(); err != nil {

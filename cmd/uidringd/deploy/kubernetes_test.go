@@ -41,7 +41,7 @@ var head = regexp.MustCompile(`(?m)^apiVersion: (\S+)\nkind: (\S+)\n`)
 func apply(t *testing.T, k *servertest.Kube, name string, keep ...string) map[string]object {
 	t.Helper()
 	objects := map[string]object{}
-	for _, text := range strings.Split(read(t, name), "\n---\n") {
+	for text := range strings.SplitSeq(read(t, name), "\n---\n") {
 		kind := head.FindStringSubmatch(text)
 		if kind == nil || resources[kind[1]+" "+kind[2]] == "" {
 			t.Fatalf("%s has an object of kind %q", name, kind)

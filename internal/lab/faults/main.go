@@ -139,7 +139,7 @@ func parse(repository, list, only string) (faults []fault, err error) {
 			module = filepath.Dir(module)
 		}
 		f := fault{file: part[0], script: part[2]}
-		for _, field := range strings.Fields(part[1]) {
+		for field := range strings.FieldsSeq(part[1]) {
 			name, test, _ := strings.Cut(field, ":")
 			f.targets = append(f.targets, target{module, name, test})
 		}

@@ -5,7 +5,6 @@ package edges
 
 import (
 	"database/sql"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
 
 // A failover leaves every pool with idle connections to a server that refuses writes. Leases are
 // renewed and given back all the same, and counters count on.

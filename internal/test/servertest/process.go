@@ -28,9 +28,9 @@ func Find(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
-			real, err := filepath.EvalSymlinks(path)
-			if err == nil && filepath.Base(real) == name {
-				return real // such a program finds files beside itself
+			target, err := filepath.EvalSymlinks(path)
+			if err == nil && filepath.Base(target) == name {
+				return target // such a program finds files beside itself
 			}
 			return path // such a program acts by its name: redis-server is a link
 		}

@@ -71,7 +71,7 @@ func manyProcesses(b *bench) {
 	if err := disjoint(all); err != nil {
 		b.Error(err)
 	}
-	if now := b.next(tag); len(all) != children*atOnce*each || total != now {
+	if now := b.next(); len(all) != children*atOnce*each || total != now {
 		b.Errorf("%d ranges up to %d, and the counter is %d", len(all), total, now)
 	}
 }

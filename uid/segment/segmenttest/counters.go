@@ -56,7 +56,7 @@ func unknownTag(b *bench) {
 			b.create("another", 1, 10)
 		}
 		for range 2 {
-			b.refused(tag, 10, segment.ErrUnknownTag)
+			b.refused(10, segment.ErrUnknownTag)
 		}
 		if _, err := b.Raise(b.Context(), tag, 10); !errors.Is(err, segment.ErrUnknownTag) {
 			b.Errorf("Raise() = %v, want ErrUnknownTag", err)
@@ -88,8 +88,8 @@ func createOnce(b *bench) {
 		b.Errorf("%d of 8 made the counter, want 1", made)
 	}
 	b.want(b, tag, 3, 7, 3)
-	if err := b.Create(b.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) || b.next(tag) != 10 {
-		b.Errorf("Create() = %v of a counter in use, now at %d", err, b.next(tag))
+	if err := b.Create(b.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) || b.next() != 10 {
+		b.Errorf("Create() = %v of a counter in use, now at %d", err, b.next())
 	}
 }
 
@@ -126,18 +126,18 @@ func raise(b *bench) {
 func overflow(b *bench) {
 	b.create(tag, math.MaxInt64-10, 10)
 	for _, n := range []int64{11, 1000, math.MaxInt64} {
-		b.refused(tag, n, segment.ErrUsedUp)
+		b.refused(n, segment.ErrUsedUp)
 	}
 	b.want(b, tag, 4, math.MaxInt64-10, 4)
 	b.want(b, tag, 6, math.MaxInt64-6, 6)
-	b.refused(tag, 1, segment.ErrUsedUp)
+	b.refused(1, segment.ErrUsedUp)
 }
 
 // spent: a counter without ids keeps its tag, and nothing gives it ids.
 func spent(b *bench) {
 	b.create(tag, math.MaxInt64, 10)
 	for _, n := range []int64{0, 1} {
-		b.refused(tag, n, segment.ErrUsedUp)
+		b.refused(n, segment.ErrUsedUp)
 	}
 	if err := b.Create(b.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) {
 		b.Errorf("Create() = %v, want ErrTagExists", err)

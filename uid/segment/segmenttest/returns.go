@@ -26,7 +26,7 @@ func returns(b *bench) {
 	b.want(b, tag, 70, 31, 70)
 	b.want(b.Backend.Store(b.T), tag, 5, 101, 5)
 	give(50, 101, false) // somebody else's range follows
-	if now := b.next(tag); now != 106 {
+	if now := b.next(); now != 106 {
 		b.Errorf("the counter is %d, want 106", now)
 	}
 	give(101, 106, true)
@@ -94,7 +94,7 @@ func lostWrite(b *bench) {
 	if f, c, err := s.Reserve(b.Context(), tag, 10); err == nil {
 		b.Fatalf("Reserve() = %d, %d for a write that was not done", f, c)
 	}
-	if now := b.next(tag); now != 1 {
+	if now := b.next(); now != 1 {
 		b.Fatalf("the write was done: the counter is %d", now)
 	}
 	faults.Heal()
@@ -113,7 +113,7 @@ func lostReturn(b *bench) {
 	if done || err == nil {
 		b.Errorf("Return() = %v, %v without an answer", done, err)
 	}
-	if now := b.next(tag); now != 101 {
+	if now := b.next(); now != 101 {
 		b.Errorf("the counter is %d, want 101: it was set back twice", now)
 	}
 }

@@ -136,14 +136,14 @@ func (b *bench) want(s segment.Store, tag string, n, first, count int64) {
 }
 
 // refused wants that n ids of tag cannot be reserved.
-func (b *bench) refused(tag string, n int64, want error) {
+func (b *bench) refused(n int64, want error) {
 	b.Helper()
 	if f, c, err := b.Reserve(b.Context(), tag, n); !errors.Is(err, want) {
 		b.Fatalf("Reserve(%q, %d) = %d, %d, %v, want %v", tag, n, f, c, err, want)
 	}
 }
 
-func (b *bench) next(tag string) int64 {
+func (b *bench) next() int64 {
 	b.Helper()
 	now, err := b.Raise(b.Context(), tag, 0)
 	if err != nil {

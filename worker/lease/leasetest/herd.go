@@ -69,7 +69,7 @@ func (f *fleet) stop(n int) {
 func herd(b bench) {
 	const starts, handles = 50, 8
 	var calls atomic.Int64
-	requests := func() int64 { return calls.Load() }
+	requests := calls.Load
 	if b.suite.Requests != nil {
 		requests = func() int64 { return b.suite.Requests(b.T, b.Store) }
 	}

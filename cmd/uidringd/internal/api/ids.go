@@ -51,7 +51,8 @@ const flushAt = 16 << 10
 
 // write writes the ids of d. A client that is gone reads no error.
 func (f form) write(w http.ResponseWriter, d *service.Drawn) {
-	buf, flushed := append(d.Buffer[:0], f.begin...), false
+	buf, flushed := d.Buffer[:0], false
+	buf = append(buf, f.begin...)
 	between := ""
 	var room [20]byte
 	for _, run := range d.Runs {

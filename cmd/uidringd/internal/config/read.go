@@ -117,11 +117,12 @@ func (d *document) locate(field string, at position) {
 		switch {
 		case at.value.Kind == yaml.SequenceNode:
 			d.locate(item(field, i), position{value: content})
-			if content.ShortTag() == "!!null" {
+			switch {
+			case content.ShortTag() == "!!null":
 				d.fault(item(field, i), "is empty: remove it")
-			} else if content.Kind != yaml.MappingNode && content.Kind != yaml.AliasNode && keys[field+"[]"] != nil {
+			case content.Kind != yaml.MappingNode && content.Kind != yaml.AliasNode && keys[field+"[]"] != nil:
 				d.fault(item(field, i), "want %s", wants[field+"[]"])
-			} else {
+			default:
 				continue
 			}
 			if keys[field+"[]"] != nil { // else the YAML library would leave out the item

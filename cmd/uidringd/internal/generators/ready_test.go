@@ -29,7 +29,7 @@ generators:
 	defer end(t, s)
 	for names, want := range map[string]bool{"": true, "a": true, "a b": true, "c": false, "a b c": false} {
 		unready := map[string]error{}
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			unready[name] = errors.New("unavailable")
 		}
 		if err := s.Ready(unready); (err == nil) != want {
@@ -104,7 +104,8 @@ generators:
 	if _, err := held.Open(ended, "o"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Open of a tag: %v", err)
 	}
-	for _, text := range []string{numbers, numbers[:strings.Index(numbers, "  - ")] + counter, `
+	before, _, _ := strings.Cut(numbers, "  - ")
+	for _, text := range []string{numbers, before + counter, `
 shutdown: {release: 15s}
 stores: [{name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}, {name: redis, url: "redis://` + hanging.Addr().String() + `?timeout=1m"}]
 generators:

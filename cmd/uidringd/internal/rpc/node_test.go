@@ -36,7 +36,7 @@ func TestNode(t *testing.T) {
 	}
 	run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	seen := map[string]bool{}
-	for _, id := range strings.Fields(run("node", "client.js", server.Listener.Addr().String(), proto)) {
+	for id := range strings.FieldsSeq(run("node", "client.js", server.Listener.Addr().String(), proto)) {
 		if seen[id] {
 			t.Fatalf("id %s twice", id)
 		}

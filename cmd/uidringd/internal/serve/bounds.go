@@ -96,7 +96,7 @@ func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) 
 	requests := bound{most: int64(limits.Running), few: few}
 	requests.share = max(1, min(requests.most, requests.most*int64(limits.PerAddress)/int64(limits.Connections)))
 	running, here := s.running.Add(1), clients.Requests.Add(1)
-	detail := ""
+	var detail string
 	switch {
 	case requests.crowded(running, here):
 		detail = "too many requests are under way"

@@ -28,7 +28,7 @@ func Add(root *cobra.Command) {
 		path  string
 		flags config.Flags
 
-		check, print bool
+		check, printed bool
 	)
 	set := root.Flags()
 	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter from\nthe SQLite file "+config.DemoFile+" in the current folder)")
@@ -36,7 +36,7 @@ func Add(root *cobra.Command) {
 	set.StringVar(&flags.Redis, "redis", "", "`address` to serve the Redis protocol at, instead of the config's")
 	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
-	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
+	set.BoolVar(&printed, "print-config", false, "print the config with all defaults, and serve nothing")
 	cli.CompleteFiles(root, "config")
 	root.AddCommand(newHealth())
 	root.Args = cobra.NoArgs
@@ -45,7 +45,7 @@ func Add(root *cobra.Command) {
 		switch {
 		case err != nil:
 			return err
-		case print:
+		case printed:
 			text, err := yaml.Dump(c)
 			if err != nil {
 				return err

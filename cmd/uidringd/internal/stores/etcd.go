@@ -46,7 +46,7 @@ func etcd(text string) (*database.Store, error) {
 
 func (a *address) etcd() clientv3.Config {
 	config := clientv3.Config{
-		DialTimeout: a.duration("timeout", patience),
+		DialTimeout: a.duration("timeout"),
 		// A connection that a network dropped without a notice is given up after 15 s.
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 5 * time.Second,

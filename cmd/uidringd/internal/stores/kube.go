@@ -41,7 +41,7 @@ func kubernetes(text string) (*database.Store, error) {
 		return nil, errors.New("the URL does not parse; want kube://namespace, kube://namespace/prefix, or kube:// for the namespace of the pod or the kubeconfig")
 	}
 	a := &address{scheme: "kube", options: u.Query()}
-	timeout := a.duration("timeout", patience)
+	timeout := a.duration("timeout")
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = a.take("kubeconfig")
 	client := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.take("context")})

@@ -31,7 +31,7 @@ type servers struct {
 
 func readRedis(text string) (*servers, error) {
 	a := read(text, "6379")
-	s := &servers{address: a, prefix: a.take("prefix"), timeout: a.duration("timeout", patience)}
+	s := &servers{address: a, prefix: a.take("prefix"), timeout: a.duration("timeout")}
 	cluster := a.yes("cluster")
 	secure := a.tls(a.scheme == "rediss")
 	if secure != nil && a.scheme != "rediss" {

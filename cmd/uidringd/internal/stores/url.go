@@ -78,14 +78,14 @@ func (a *address) take(option string) string {
 	return a.options.Get(option)
 }
 
-func (a *address) duration(option string, usual time.Duration) time.Duration {
+func (a *address) duration(option string) time.Duration {
 	text := a.take(option)
 	if text == "" {
-		return usual
+		return patience
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 100*time.Millisecond || d > time.Hour {
-		a.fault("option %s=%s: want a duration from 100ms to 1h, such as %v", option, text, usual)
+		a.fault("option %s=%s: want a duration from 100ms to 1h, such as %v", option, text, patience)
 	}
 	return d
 }

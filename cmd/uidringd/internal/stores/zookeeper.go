@@ -22,7 +22,7 @@ import (
 
 func zooKeeper(text string) (*database.Store, error) {
 	a := read(text, "2181")
-	timeout, session := a.duration("timeout", patience), a.duration("session", patience)
+	timeout, session := a.duration("timeout"), a.duration("session")
 	secure := a.tls(a.yes("tls"))
 	var user, password string
 	a.credentials(&user, &password)
