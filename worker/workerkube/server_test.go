@@ -114,13 +114,8 @@ var options = []lease.Config{
 	{Expiry: 2 * time.Second},
 }
 
-<<<<<<< HEAD
 func leaser(store leasestore.Store, opts ...lease.Config) *lease.Leaser {
-	return lease.New(store, holdertest.Merge(append(options[:len(options):len(options)], opts...)...))
-=======
-func leaser(store lease.Store, opts ...lease.Config) *lease.Leaser {
 	return lease.New(store, holdertest.Merge(append(slices.Clip(options), opts...)...))
->>>>>>> e46ee7a (lint: begin with every linter, and say why some are off)
 }
 
 // take takes a number.
