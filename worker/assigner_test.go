@@ -20,7 +20,7 @@ import (
 var (
 	_ uid.WorkerSource = (*worker.Registry)(nil)
 	_ uid.WorkerSource = (*lease.Leaser)(nil)
-	_ uid.WorkerSource = worker.StatefulSet()
+	_ uid.WorkerSource = worker.NewStatefulSet()
 )
 
 // assigner is one under test.

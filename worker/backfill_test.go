@@ -43,7 +43,7 @@ func TestBackfillNumbers(t *testing.T) {
 		{"range again", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
 		{"range that is used up", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), lease.ErrExhausted},
 		{"Leaser that asks for one", worker.NewLeaser(db, lease.Config{Assigner: uid.NewStaticWorker(9)}), lease.ErrConfig},
-		{"StatefulSet", worker.StatefulSet(), uid.ErrConfig},
+		{"StatefulSet", worker.NewStatefulSet(), uid.ErrConfig},
 		{"StaticWorker", uid.NewStaticWorker(11), uid.ErrConfig},
 		{"an Assigner of the user's", lease.NewPermanent(uid.NewStaticWorker(12)), uid.ErrConfig},
 	} {

@@ -73,13 +73,13 @@ func ExampleNewStore() {
 
 // A pod of a StatefulSet holds the number at the end of its name, and nobody else
 // does as long as it lives.
-func ExampleStatefulSet() {
+func ExampleNewStatefulSet() {
 	os.Setenv("POD_NAME", "billing-7") // as a manifest would
 	defer os.Unsetenv("POD_NAME")
 	db, done := temporary()
 	defer done()
 
-	leaser := worker.NewLeaser(db, lease.Config{Assigner: worker.StatefulSet()})
+	leaser := worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})
 	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)

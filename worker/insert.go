@@ -9,8 +9,8 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// errNothingNew says that no number within the bounds is new.
-var errNothingNew = errors.New("no number within the bounds is new")
+// errNothingNew says that no number of the range is new.
+var errNothingNew = errors.New("no number of the range is new")
 
 // Insert implements leasestore.Store. It makes the row of a number and counts the number as given, in one
 // statement. Only with the key of the Registry's table as the authority, a new number is first drawn
@@ -122,7 +122,7 @@ const maxInstant = 1 << 60
 
 // count is the statement of a new number by the count, of a range, and of an Assigner, as the argument
 // above says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
-// reached the numbers, or if nothing within the bounds is new. Where the number has a row, it only counts.
+// reached the numbers, or if nothing of the range is new. Where the number has a row, it only counts.
 func (s *Store) count(ctx context.Context, w leasestore.Write) (wrote int64, err error) {
 	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", strconv.FormatInt(w.Number, 10)
 	if w.Fresh {
@@ -187,11 +187,11 @@ func (s *Store) uncounted(ctx context.Context, w leasestore.Write) (number int64
 	return 0, false, errAgain
 }
 
-// beyond is the number above the rows within bounds, which show what was given if their count is gone.
+// beyond is the number above the rows within a range, which show what was given if their count is gone.
 const beyond = "COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0)"
 
-// makeCounts makes the row that counts the numbers of these bounds, and row -1, unless another process
-// does. The row has the end of the bounds as its port.
+// makeCounts makes the row that counts the numbers of a range, and row -1, unless another process
+// does. The row has the end of the range as its port.
 func (s *Store) makeCounts(ctx context.Context, within leasestore.Range) error {
 	err := s.makeCount(ctx, within)
 	if err == nil && within.From > 0 {
@@ -213,7 +213,7 @@ func (s *Store) makeCount(ctx context.Context, within leasestore.Range) error {
 	return err
 }
 
-// recount raises the count above all rows within its bounds.
+// recount raises the count above all rows of its range.
 func (s *Store) recount(ctx context.Context, within leasestore.Range) error {
 	var next int64
 	err := s.ask(ctx, &next, s.query("SELECT "+beyond+" AS next"), within.From, within.To)
@@ -230,8 +230,8 @@ func (s *Store) recount(ctx context.Context, within leasestore.Range) error {
 	return errAgain
 }
 
-// warnOverlap logs if the bounds have numbers of another range, as two sites may by mistake, when the
-// range counts for the first time, and notes the end of the bounds. No id repeats: a number has one
+// warnOverlap logs if the range has numbers of another range, as two sites may by mistake, when the
+// range counts for the first time, and notes the end of the range. No id repeats: a number has one
 // row, and count skips what other ranges gave.
 func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error {
 	var counts []struct {

@@ -10,24 +10,24 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// StatefulSet is the number of a pod of a Kubernetes StatefulSet: the ordinal at
+// NewStatefulSet returns the number of a pod of a Kubernetes StatefulSet: the ordinal at
 // the end of its name, such as 7 of billing-7. The name is the environment variable
 // POD_NAME, which a manifest may set from the pod's fields, or else the host name.
 //
-// Used alone, StatefulSet relies on two promises of the caller. Nothing else stamps
+// Used alone, it relies on two promises of the caller. Nothing else stamps
 // ids under these numbers: no second StatefulSet, no other cluster. A restarted pod
 // stamps only later times than its predecessor. Kubernetes runs one pod of a name at a
 // time, unless a pod is deleted by force or its node is cut off. A Leaser ensures both:
 //
-//	worker.NewLeaser(db, lease.Config{Assigner: worker.StatefulSet()})
-func StatefulSet() *lease.Permanent { return lease.NewPermanent(ordinal{os.Getenv, os.Hostname}) }
+//	worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})
+func NewStatefulSet() *lease.Permanent { return lease.NewPermanent(ordinal{os.Getenv, os.Hostname}) }
 
 type ordinal struct {
 	getenv   func(string) string
 	hostname func() (string, error)
 }
 
-func (ordinal) String() string { return "worker.StatefulSet" }
+func (ordinal) String() string { return "worker.NewStatefulSet" }
 
 func (o ordinal) Assign(_ context.Context, limit int64) (int64, error) {
 	name, from := o.getenv("POD_NAME"), "POD_NAME"

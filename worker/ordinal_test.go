@@ -59,7 +59,7 @@ func TestOrdinal(t *testing.T) {
 
 func TestStatefulSetReadsTheEnvironment(t *testing.T) {
 	t.Setenv("POD_NAME", "billing-12")
-	if got, err := StatefulSet().Assign(context.Background(), 1023); got != 12 || err != nil {
+	if got, err := NewStatefulSet().Assign(context.Background(), 1023); got != 12 || err != nil {
 		t.Errorf("%d, %v; want 12", got, err)
 	}
 }

@@ -89,7 +89,7 @@ func TestRefusesHandle(t *testing.T) {
 					"EnsureSchema": s.on(db).EnsureSchema(context.Background()),
 					"Nodes":        nodes,
 					"Leases":       leases,
-					"Free":         s.leaser(db).Free(context.Background(), 1, true),
+					"Free":         s.leaser(db).Revoke(context.Background(), 1),
 				} {
 					if !errors.Is(err, worker.ErrDB) {
 						t.Errorf("%s = %v; want ErrDB", method, err)

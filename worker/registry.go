@@ -86,9 +86,9 @@ func (registered) Release(context.Context, time.Time) error { return nil }
 const registerFor = 2 * time.Minute
 
 func (r *Registry) register(ctx context.Context, request lease.Request) (int64, error) {
-	limit, faults := request.Limit, invalid.Of("worker", lease.ErrConfig)
-	if limit < 0 {
-		faults.Add("limit", limit, "0 or more")
+	faults := invalid.Of("worker", lease.ErrConfig)
+	if request.Limit < 0 {
+		faults.Add("limit", request.Limit, "0 or more")
 	}
 	node, err := r.config.node()
 	if err := errors.Join(r.check(), faults.Err(), err); err != nil {

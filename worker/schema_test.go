@@ -165,7 +165,7 @@ func TestUnknownDialect(t *testing.T) {
 				l := s.leaser(db, worker.StoreConfig{NoSchema: true})
 				_, taken := try(t, l, max22)
 				_, listed := l.Leases(context.Background(), 0)
-				for _, err := range []error{taken, listed, l.Free(context.Background(), 0, true)} {
+				for _, err := range []error{taken, listed, l.Revoke(context.Background(), 0)} {
 					if !errors.Is(err, worker.ErrDialect) || !strings.Contains(err.Error(), "oracle") {
 						t.Errorf("%v; want ErrDialect that names oracle", err)
 					}

@@ -115,7 +115,7 @@ func TestReplica(t *testing.T) {
 			a := s.leaser(db, quickly)
 			h := holdertest.Take(t, a, max22)
 			h.Renew(t)
-			if err := a.Free(context.Background(), 0, true); err != nil {
+			if err := a.Revoke(context.Background(), 0); err != nil {
 				t.Error(err)
 			}
 			release(t, h, time.Now())

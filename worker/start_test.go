@@ -110,7 +110,7 @@ func TestCancelled(t *testing.T) {
 			"EnsureSchema": a.EnsureSchema(ctx),
 			"Nodes":        nodes,
 			"Leases":       leases,
-			"Free":         s.leaser(s.DB).Free(ctx, 1, true),
+			"Free":         s.leaser(s.DB).Revoke(ctx, 1),
 		} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", method, err)

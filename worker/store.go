@@ -45,7 +45,7 @@ func NewStore(db *gorm.DB, config StoreConfig) *Store {
 	return &Store{table: newTable(leaseKind, db, config, config.Validate())}
 }
 
-// counter is the row that counts the numbers given to holders whose bounds begin at from.
+// counter is the row that counts the numbers given to holders whose range begins at from.
 func counter(from int64) int64 { return -1 - from }
 
 // Check implements leasestore.Preparer.
@@ -134,7 +134,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 	return view, err
 }
 
-// state is what a look begins with. The rows within its bounds have numbers from Least up to
+// state is what a look begins with. The rows of its range have numbers from Least up to
 // Beyond; both are 0 if there is no row.
 type state struct {
 	Clock     int64  `gorm:"column:clock"`
@@ -144,13 +144,13 @@ type state struct {
 	Beyond    int64  `gorm:"column:beyond"`
 }
 
-// free returns rows that are not held: of all rows within bounds, or of a sample. A sample has
+// free returns rows that are not held: of all rows within a range, or of a sample. A sample has
 // the row at or above each point, since numbers of deleted rows and of a Registry have none.
 func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is state, full bool, expiry time.Duration) (free []leasestore.Row, err error) {
-	where, bounds := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?", []any{within.From, within.To, expiry.Milliseconds()}
+	where, values := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?", []any{within.From, within.To, expiry.Milliseconds()}
 	if registry != nil {
 		where += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
-		bounds = append(bounds, drawnPort)
+		values = append(values, drawnPort)
 	}
 	from, tries := "{table}", 1
 	sampled := !full && is.Beyond-is.Least > points
@@ -167,7 +167,7 @@ func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is s
 		}
 		var rows []rowRecord
 		err := tx.Raw(s.query("SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+from+where+
-			" ORDER BY reserved_until, worker_id LIMIT 256"), append(vars, bounds...)...).Scan(&rows).Error
+			" ORDER BY reserved_until, worker_id LIMIT 256"), append(vars, values...)...).Scan(&rows).Error
 		if err != nil {
 			return nil, err
 		}

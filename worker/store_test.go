@@ -107,12 +107,12 @@ func TestStatementsOfAHerd(t *testing.T) {
 	})
 }
 
-// bounds are those of all numbers.
-var bounds = leasestore.Range{From: 0, To: max22}
+// within is the range of all numbers.
+var within = leasestore.Range{From: 0, To: max22}
 
 // acquire is the write of a new holder.
 func acquire(number int64, token string, fresh bool) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: leasestore.Node{Host: node.Host, Port: node.Port, Type: int(node.Type)}, Within: bounds, Fresh: fresh}
+	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: leasestore.Node{Host: node.Host, Port: node.Port, Type: int(node.Type)}, Within: within, Fresh: fresh}
 }
 
 // A full look shows 256 free rows, so that not all who start at once try for the same. Rows
@@ -125,7 +125,7 @@ func TestLook(t *testing.T) {
 		rows := s.leaser(s.elsewhere(t))
 		look := func(full bool) leasestore.View {
 			t.Helper()
-			view, err := rows.Look(t.Context(), bounds, full, time.Minute)
+			view, err := rows.Look(t.Context(), within, full, time.Minute)
 			if off := time.Since(time.UnixMilli(view.Now)); err != nil || off.Abs() > 30*time.Second {
 				t.Fatalf("%v; the clock is %v off", err, off)
 			}
@@ -188,7 +188,7 @@ func TestClockNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := s.leaser(db)
-	_, look := rows.Look(context.Background(), bounds, true, time.Minute)
+	_, look := rows.Look(context.Background(), within, true, time.Minute)
 	_, _, read := rows.Read(context.Background(), 0, time.Minute)
 	for name, err := range map[string]error{"Look": look, "Read": read} {
 		if err == nil || !strings.Contains(err.Error(), "clock was not read") {
@@ -298,7 +298,7 @@ func TestLeases(t *testing.T) {
 		release(t, freed, begun.Add(-time.Hour))
 		taken := holdertest.Take(t, s.leaser(db), max22).Last() // what has been given back
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
-		need.Must(t, s.leaser(db).Free(context.Background(), 0, true))
+		need.Must(t, s.leaser(db).Revoke(context.Background(), 0))
 		ended := time.Now()
 
 		a := s.leaser(s.DB)
@@ -341,7 +341,7 @@ func TestListWithoutTable(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		_, nodes := s.registry(s.DB).Nodes(context.Background(), 1)
 		_, leases := s.leaser(s.DB).Leases(context.Background(), 1)
-		free := s.leaser(s.DB).Free(context.Background(), 0, true)
+		free := s.leaser(s.DB).Revoke(context.Background(), 0)
 		for doing, err := range map[string]error{"worker: list ": nodes, "lease: list ": leases, "lease: free number 0 in ": free} {
 			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), doing+s.Table+": ") || strings.Count(err.Error(), "no such table") > 1 {
 				t.Errorf("%v; want ErrNoTable", err)

@@ -31,6 +31,12 @@ func Error(ctx context.Context, pkg, doing string, err error) error {
 	return &opError{pkg, doing, err}
 }
 
+// Named reports whether Error has named the operation of err, or of an error that it wraps.
+func Named(err error) bool {
+	_, named := errors.AsType[*opError](err)
+	return named
+}
+
 // EndOf returns why ctx has ended, or nil. A client that watches the deadline by itself
 // may fail before ctx ends.
 func EndOf(ctx context.Context) error {

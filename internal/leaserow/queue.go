@@ -12,7 +12,7 @@ import (
 // wait, so that a herd of starts in one process does not compete for the count of given
 // numbers. Set Allot and Most before the first Insert.
 type Queue struct {
-	// Allot serves writes of the same bounds. It sets Number and Done of each, or Err. Its
+	// Allot serves writes of the same range. It sets Number and Done of each, or Err. Its
 	// error is that of each turn that is not Done.
 	Allot func(ctx context.Context, turns []*Turn) error
 	Most  int // how many turns Allot serves at a time

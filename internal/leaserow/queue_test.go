@@ -10,7 +10,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Inserts that wait are served together, by bounds; one whose caller has gone is not. Each has
+// Inserts that wait are served together, by range; one whose caller has gone is not. Each has
 // its own number, and an error is that of those without one. A caller that leaves ends no request
 // of others, and the queue leaves no goroutine behind.
 func TestQueue(t *testing.T) {

@@ -58,7 +58,7 @@ type Config struct {
 	// if another range has given some of its numbers; no id repeats then.
 	Numbers *Range
 
-	// Assigner gives the one number to hold; nil holds any free number. worker.StatefulSet
+	// Assigner gives the one number to hold; nil holds any free number. worker.NewStatefulSet
 	// and uid.NewStaticWorker are assigners. While another process holds the number, the start
 	// waits until the holder's lease expires, as long as its context allows, and logs one line.
 	// When the holder gives a sign of life, the start fails with ErrHeld.

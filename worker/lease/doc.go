@@ -6,6 +6,10 @@
 // packages workeretcd, workerkube, workerredis and workerzk. Package leasestore says how to write a
 // store of your own. [NewPermanent] wraps an [Assigner] of your own, which gives each number once.
 //
+// Constructors of Leasers and stores return no error, so that they can be an argument of another
+// call. The first request reports all faults of all configs; each config has Validate, which
+// reports them earlier.
+//
 // # What a generator gets
 //
 // A generator asks a Leaser for a [Lease], by a [Request]. The Leaser then sends it a [Grant]: a
@@ -24,8 +28,9 @@
 //
 // # Operating leases
 //
-// [Leaser.Leases] lists the numbers of a store and their holders, and [Leaser.Free] gives back the
-// number of a dead holder before it expires. The command uidring does both.
+// [Leaser.Leases] lists the numbers of a store and their holders. [Leaser.Free] gives back the
+// number of a dead holder before it expires, and [Leaser.Revoke] also that of a live holder. The
+// command uidring does the same.
 //
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
 // [internal/protocol]: https://pkg.go.dev/github.com/uidring/uidring/worker/lease/internal/protocol

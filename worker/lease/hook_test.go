@@ -224,5 +224,5 @@ func try(t *testing.T, s leasestore.Store, opts ...lease.Config) (*holdertest.Ho
 // free frees a number of s under its holder.
 func free(t *testing.T, s leasestore.Store, number int64) {
 	t.Helper()
-	need.Must(t, lease.New(s, quiet).Free(t.Context(), number, true))
+	need.Must(t, lease.New(s, quiet).Revoke(t.Context(), number))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,8 +125,8 @@ func (k *keeper) prepare(ctx context.Context) (err error) {
 			return struct{}{}, k.request.CheckLayout(ctx, k.leaser.store.SwapLayout)
 		})
 	}
-	if err == nil || strings.Contains(err.Error(), k.leaser.store.String()) {
-		return err // complete by itself
+	if err == nil || calls.Named(err) {
+		return err // the store has named what it was doing
 	}
 	return k.leaser.fail(ctx, doing, err)
 }

@@ -78,7 +78,7 @@ func TestFaultsAtOnce(t *testing.T) {
 		Node: lease.Node{Port: "1", Type: lease.NodeActual}})
 	_, err := leaser.Lease(t.Context(), lease.Request{Limit: -1})
 	_, listed := leaser.Leases(t.Context(), 1)
-	freed := leaser.Free(t.Context(), 1, true)
+	freed := leaser.Revoke(t.Context(), 1)
 	if leaser.String() != "no store" {
 		t.Errorf("%s", leaser)
 	}
@@ -109,7 +109,7 @@ func TestFaultsOfStore(t *testing.T) {
 	leaser := lease.New(new(faulty), quiet)
 	_, err := try(t, new(faulty))
 	_, listed := leaser.Leases(t.Context(), 1)
-	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": leaser.Free(t.Context(), 1, true)} {
+	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": leaser.Revoke(t.Context(), 1)} {
 		if err == nil || err.Error() != "hooked: no table" {
 			t.Errorf("%s: %v; want the store's", method, err)
 		}
@@ -213,8 +213,8 @@ func TestConfig(t *testing.T) {
 func TestEndOfContextIsMatched(t *testing.T) {
 	leaser := lease.New(&told{reads: errUnavailable, rows: make([]leasestore.Row, 1)}, lease.Config{})
 	_, err := leaser.Leases(canceled(t), 0)
-	for _, err := range []error{err, leaser.Free(canceled(t), 0, true),
-		lease.New(&told{writes: errUnavailable, rows: []leasestore.Row{{Token: "a"}}}, lease.Config{}).Free(canceled(t), 0, true)} {
+	for _, err := range []error{err, leaser.Revoke(canceled(t), 0),
+		lease.New(&told{writes: errUnavailable, rows: []leasestore.Row{{Token: "a"}}}, lease.Config{}).Revoke(canceled(t), 0)} {
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, errUnavailable) {
 			t.Errorf("%v; want both the end of the context and what the client says", err)
 		}

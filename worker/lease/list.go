@@ -63,10 +63,15 @@ func moment(ms int64) time.Time {
 }
 
 // Free gives back a dead holder's number before it expires. If the holder is alive, by
-// this Leaser's expiry, the error matches ErrHeld. With force, Free gives back the
-// number even then; the holder takes another at its next sign of life, and no id repeats.
-// If the number has no row, the error matches ErrNoLease; if it is free, Free returns nil.
-func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
+// this Leaser's expiry, the error matches ErrHeld; see [Leaser.Revoke]. If the number has no
+// row, the error matches ErrNoLease; if it is free, Free returns nil.
+func (l *Leaser) Free(ctx context.Context, number int64) error { return l.free(ctx, number, false) }
+
+// Revoke gives back a number even if its holder is alive, and is otherwise as Free. The holder
+// takes another number at its next sign of life, and no id repeats.
+func (l *Leaser) Revoke(ctx context.Context, number int64) error { return l.free(ctx, number, true) }
+
+func (l *Leaser) free(ctx context.Context, number int64, force bool) error {
 	if err := l.check(); err != nil {
 		return err
 	}

@@ -114,7 +114,11 @@ func TestFree(t *testing.T) {
 			[]string{"a"}, nil, "the row was not changed"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := lease.New(tt.store, listing).Free(ctx, tt.number, tt.force)
+		free := lease.New(tt.store, listing).Free
+		if tt.force {
+			free = lease.New(tt.store, listing).Revoke
+		}
+		err := free(ctx, tt.number)
 		if cancel(); tt.store.living() > 0 {
 			t.Errorf("%s: the store is given another context", name)
 		}

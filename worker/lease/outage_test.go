@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -195,6 +196,7 @@ func (i *idle) Insert(ctx context.Context, w leasestore.Write) (int64, bool, err
 // context has ended.
 func TestStartErrors(t *testing.T) {
 	rights := errors.New("no rights in memory")
+	named := calls.Error(t.Context(), "stored", "look for rights in memory", errUnavailable)
 	late := func(ctx context.Context, _ call) error { <-ctx.Done(); return errReset }
 	for _, tt := range []struct {
 		s     *hooked
@@ -204,7 +206,8 @@ func TestStartErrors(t *testing.T) {
 		{&hooked{before: failing(errUnavailable)}, false, "lease: compare the layout with that of memory: connection refused"},
 		{&hooked{before: failing(errUnavailable, "Look")}, false, "lease: take a number from memory: connection refused"},
 		{&hooked{prepare: func(context.Context, int) error { return errUnavailable }}, false, "lease: prepare memory: connection refused"},
-		{&hooked{prepare: func(context.Context, int) error { return rights }}, false, "no rights in memory"},
+		{&hooked{prepare: func(context.Context, int) error { return rights }}, false, "lease: prepare memory: no rights in memory"},
+		{&hooked{prepare: func(context.Context, int) error { return named }}, false, "stored: look for rights in memory: connection refused"},
 		{new(hooked), true, "lease: take a number from memory: context canceled"},
 		{&hooked{before: only("Look", hanging)}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded"},
 		{&hooked{before: only("Look", late)}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded: connection reset"},

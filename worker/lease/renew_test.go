@@ -211,7 +211,7 @@ func TestWrites(t *testing.T) {
 			if c.op == "Insert" {
 				inserts = append(inserts, c.Write)
 			} else if c.Within != (leasestore.Range{}) || c.Fresh {
-				t.Errorf("%+v: want no bounds", c)
+				t.Errorf("%+v: want no range", c)
 			}
 		}
 		if acquired != 4 || len(ops) != 5 || s.unbounded {

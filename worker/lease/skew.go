@@ -19,14 +19,14 @@ func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
 		if err != nil {
 			err.StoreTime = store.UTC()
 		}
-		return k.judge(err)
+		return k.checkSkew(err)
 	}
 	answer.Now = millis(after)
 	if !k.started {
 		k.origin, k.began = after.Round(0), time.Now() // Round: a step shows in the wall time alone
 		return nil
 	}
-	return k.judge(compareClocks(after, after, k.origin.Add(time.Since(k.began)), most))
+	return k.checkSkew(compareClocks(after, after, k.origin.Add(time.Since(k.began)), most))
 }
 
 // compareClocks returns nil if the difference is at most most.
@@ -37,8 +37,8 @@ func compareClocks(before, after, right time.Time, most time.Duration) *SkewErro
 	return nil
 }
 
-// judge fails a start whose clock is wrong before it writes anything. Later, it logs changes.
-func (k *keeper) judge(skew *SkewError) error {
+// checkSkew fails a start whose clock is wrong before it writes anything. Later, it logs changes.
+func (k *keeper) checkSkew(skew *SkewError) error {
 	switch {
 	case skew != nil && !k.started:
 		return skew

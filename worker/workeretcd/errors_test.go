@@ -130,9 +130,13 @@ func TestBadInput(t *testing.T) {
 		{client, "/a\x00", `Prefix is "/a\x00"`},
 		{client, "/a\xff", `Prefix is "/a\xff"`},
 	} {
-		err := workeretcd.NewStore(test.client, workeretcd.Config{Prefix: test.prefix}).Check()
+		config := workeretcd.Config{Prefix: test.prefix}
+		err := workeretcd.NewStore(test.client, config).Check()
 		if !errors.Is(err, lease.ErrConfig) || !strings.HasPrefix(err.Error(), "workeretcd: invalid config: "+test.want) {
 			t.Errorf("%v; want %s", err, test.want)
+		}
+		if wrong := config.Validate(); errors.Is(wrong, lease.ErrConfig) != strings.HasPrefix(test.want, "Prefix") {
+			t.Errorf("%q: %v", test.prefix, wrong)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // all that are served still wait. So two that serve at once give no number twice. An insert that fails
 // revokes its etcd lease, to which its keys are attached: it waits no longer, and its row expires.
 
-// queue is the queue of inserts with some bounds, as one of them sees it.
+// queue is the queue of inserts with one range, as one of them sees it.
 type queue struct {
 	*Store
 	within leasestore.Range

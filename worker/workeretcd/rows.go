@@ -29,17 +29,17 @@ const (
 
 func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
 
-// over reads the keys of a kind within bounds.
+// over reads the keys of a kind within a range.
 func (s *Store) over(kind string, within leasestore.Range, opts ...clientv3.OpOption) clientv3.Op {
 	return clientv3.OpGet(s.key(kind, within.From), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
 }
 
-// counts reads the counts of holders whose bounds begin at or before within.To.
+// counts reads the counts of holders whose ranges begin at or before within.To.
 func (s *Store) counts(within leasestore.Range) clientv3.Op {
 	return s.over(given, leasestore.Range{To: within.To})
 }
 
-// end reads the first or the last row within bounds. To find the last, etcd reads them all.
+// end reads the first or the last row within a range. To find the last, etcd reads them all.
 func (s *Store) end(within leasestore.Range, order clientv3.SortOrder) clientv3.Op {
 	return s.over(number, within, clientv3.WithSort(clientv3.SortByKey, order), clientv3.WithLimit(1))
 }

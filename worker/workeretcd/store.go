@@ -32,6 +32,15 @@ type Config struct {
 	Prefix string
 }
 
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c Config) Validate() error {
+	faults := invalid.Of("workeretcd", lease.ErrConfig)
+	if strings.HasSuffix(c.Prefix, "/") || strings.ContainsRune(c.Prefix, 0) || !utf8.ValidString(c.Prefix) {
+		faults.Add("Prefix", strconv.Quote(c.Prefix), "UTF-8 without NUL that does not end in a slash, such as "+DefaultPrefix)
+	}
+	return faults.Err()
+}
+
 // NewLeaser returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd. For
 // another prefix, pass NewStore to lease.New. The caller closes client after the last generator.
 func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
@@ -66,9 +75,7 @@ func (s *Store) Check() error {
 	if s.client == nil {
 		faults.Add("client", "nil", "one of clientv3.New")
 	}
-	if strings.HasSuffix(s.prefix, "/") || strings.ContainsRune(s.prefix, 0) || !utf8.ValidString(s.prefix) {
-		faults.Add("Prefix", strconv.Quote(s.prefix), "UTF-8 without NUL that does not end in a slash, such as "+DefaultPrefix)
-	}
+	faults.Join(Config{s.prefix}.Validate())
 	return faults.Err()
 }
 

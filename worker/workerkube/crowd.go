@@ -11,9 +11,9 @@ import (
 // wrote since this one read, and costs two requests even then. If a herd tried at once, the API
 // server would have time for nothing else. The zero crowd is ready for use.
 type crowd struct {
-	mu     sync.Mutex
-	within time.Duration // the next try is at a random instant within this
-	next   time.Time     // when; it holds beyond the call that collided
+	mu    sync.Mutex
+	delay time.Duration // the next try is after a random part of it
+	next  time.Time     // when; it holds beyond the call that collided
 }
 
 // How long the API server takes to answer tells how large a herd is.
@@ -32,15 +32,15 @@ func (c *crowd) collided(took time.Duration) { c.spread(max(took, slow), 2) }
 func (c *crowd) spread(took time.Duration, growth int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.within = min(max(perAnswer*took, time.Duration(growth)*c.within), 8*time.Second)
-	c.next = time.Now().Add(rand.N(c.within))
+	c.delay = min(max(perAnswer*took, time.Duration(growth)*c.delay), 8*time.Second)
+	c.next = time.Now().Add(rand.N(c.delay))
 }
 
 // leave ends the waits, after a write that was done or is not needed.
 func (c *crowd) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.within, c.next = 0, time.Time{}
+	c.delay, c.next = 0, time.Time{}
 }
 
 func (c *crowd) wait(ctx context.Context) error {

@@ -36,7 +36,7 @@ import (
 //
 // A number that an Assigner chose has a mark of its own instead, which is made before the row:
 // they may be many, and the record is one object. If the record says that there are marks, one
-// list finds all marks and rows within the bounds. Then rule 1 takes a number above them, or
+// list finds all marks and rows within the range. Then rule 1 takes a number above them, or
 // one that was put back and has no mark.
 //
 // A mark is written as the build before wrote its counts, one for each From: the count of a range
@@ -45,18 +45,18 @@ import (
 
 // given is the record of given numbers.
 type given struct {
-	Next     map[int64]int64 `json:"next"`               // by the From of holders' bounds, the number above all that were given
+	Next     map[int64]int64 `json:"next"`               // by the From of holders' ranges, the number above all that were given
 	Back     []int64         `json:"back,omitempty"`     // numbers below that were put back, the least first
 	Assigned bool            `json:"assigned,omitempty"` // there are marks
 	Token    string          `json:"token"`              // of the last write
 }
 
-// next returns the number above all given numbers that matter for bounds.
+// next returns the number above all given numbers that matter for a range.
 func (g given) next(within leasestore.Range) int64 {
 	return leasestore.NewView(0, nil, g.Next, within).Next
 }
 
-// back returns the least number within bounds that was put back, or -1.
+// back returns the least number within a range that was put back, or -1.
 func (g given) back(within leasestore.Range) int64 {
 	i, _ := slices.BinarySearch(g.Back, within.From)
 	if i < len(g.Back) && g.Back[i] <= within.To {
@@ -65,7 +65,7 @@ func (g given) back(within leasestore.Range) int64 {
 	return -1
 }
 
-// take takes up to n numbers within bounds that were never given, the least first.
+// take takes up to n numbers within a range that were never given, the least first.
 func (g *given) take(within leasestore.Range, n int) (numbers []int64) {
 	for range n {
 		number := g.back(within)
@@ -173,7 +173,7 @@ func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 	return nil
 }
 
-// reserve takes up to n numbers within bounds that were never given. occupied says that there
+// reserve takes up to n numbers within a range that were never given. occupied says that there
 // are rows of numbers that the record takes for new.
 func (s *Store) reserve(ctx context.Context, within leasestore.Range, n int, occupied bool) (g given, numbers []int64, err error) {
 	err = s.edit(ctx, func(now *given) (bool, error) {
@@ -186,7 +186,7 @@ func (s *Store) reserve(ctx context.Context, within leasestore.Range, n int, occ
 	return g, numbers, err
 }
 
-// complete adds what a list shows to a record that does not know all numbers within bounds.
+// complete adds what a list shows to a record that does not know all numbers within a range.
 func (s *Store) complete(ctx context.Context, g *given, within leasestore.Range, wrong bool) error {
 	if _, known := g.Next[within.From]; known && !wrong && !g.Assigned {
 		return nil

@@ -41,6 +41,17 @@ type Config struct {
 	Prefix string
 }
 
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c Config) Validate() error {
+	faults := invalid.Of("workerkube", lease.ErrConfig)
+	for _, field := range []struct{ name, value string }{{"Namespace", c.Namespace}, {"Prefix", c.Prefix}} {
+		if wrong := validation.IsDNS1123Label(field.value); field.value != "" && len(wrong) > 0 {
+			faults.Wrap(field.name, fmt.Errorf("%q: %s", field.value, strings.Join(wrong, "; ")))
+		}
+	}
+	return faults.Err()
+}
+
 // NewLeaser returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
 // objects whose names begin with DefaultPrefix. It calls nothing. For another namespace or
 // prefix, pass NewStore to lease.New.
@@ -75,12 +86,8 @@ func NewStore(cluster *rest.Config, config Config) *Store {
 	if s.namespace == "" {
 		s.namespace, err = ownNamespace()
 		faults.Wrap("Namespace", err)
-	} else if wrong := validation.IsDNS1123Label(s.namespace); len(wrong) > 0 {
-		faults.Wrap("Namespace", fmt.Errorf("%q: %s", s.namespace, strings.Join(wrong, "; ")))
 	}
-	if wrong := validation.IsDNS1123Label(s.prefix); len(wrong) > 0 {
-		faults.Wrap("Prefix", fmt.Errorf("%q: %s", s.prefix, strings.Join(wrong, "; ")))
-	}
+	faults.Join(config.Validate())
 	s.client, s.limit, err = connect(cluster)
 	faults.Wrap("cluster", err)
 	s.faults = faults.Err()
@@ -161,7 +168,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 	return view, err
 }
 
-// sample selects the blocks of all given numbers within bounds if they are few, else some.
+// sample selects the blocks of all given numbers within a range if they are few, else some.
 func sample(within leasestore.Range, next int64) string {
 	given := min(next-1, within.To) - within.From + 1
 	if given <= 0 {

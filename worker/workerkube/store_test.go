@@ -186,9 +186,13 @@ func TestBadInput(t *testing.T) {
 		{good, "orders", "ids.given", []string{`Prefix: "ids.given"`}},
 		{nil, "a/b", "-", []string{"workerkube: invalid config: cluster: it is nil", `Namespace: "a/b"`, `Prefix: "-"`}},
 	} {
-		err := workerkube.NewStore(test.config, workerkube.Config{Namespace: test.namespace, Prefix: test.prefix}).Check()
+		config := workerkube.Config{Namespace: test.namespace, Prefix: test.prefix}
+		err := workerkube.NewStore(test.config, config).Check()
 		if wants(t, err, test.want...); !errors.Is(err, lease.ErrConfig) {
 			t.Errorf("%v; want ErrConfig", err)
+		}
+		if wrong := config.Validate(); errors.Is(wrong, lease.ErrConfig) != (test.prefix != "ids") {
+			t.Errorf("%+v: %v", config, wrong)
 		}
 	}
 	_, err := workerkube.NewLeaser(nil, lease.Config{}).Leases(t.Context(), 0)

@@ -33,6 +33,11 @@ type Config struct {
 	Prefix string
 }
 
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c Config) Validate() error {
+	return redisstore.CheckPrefix("workerredis", lease.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
+}
+
 // NewLeaser returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis. For
 // another prefix, pass NewStore to lease.New. The caller closes client after the last generator.
 //
@@ -248,7 +253,7 @@ func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease
 	}, nil
 }
 
-// search runs a script that reads. The counts of given numbers are by the From of bounds.
+// search runs a script that reads. The counts of given numbers are by the From of ranges.
 func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []leasestore.Row, given map[int64]int64, err error) {
 	reply, err := s.run(ctx, script, args...)
 	if err != nil {

@@ -365,9 +365,13 @@ func TestBadInput(t *testing.T) {
 		{ring, "{a}", "client is a *redis.Ring"},
 		{client, "workers", `Prefix is "workers"`},
 	} {
-		err := workerredis.NewStore(test.client, workerredis.Config{Prefix: test.prefix}).Check()
+		config := workerredis.Config{Prefix: test.prefix}
+		err := workerredis.NewStore(test.client, config).Check()
 		if !errors.Is(err, lease.ErrConfig) || !strings.HasPrefix(err.Error(), "workerredis: invalid config: "+test.want) {
 			t.Errorf("%v; want %s", err, test.want)
+		}
+		if wrong := config.Validate(); errors.Is(wrong, lease.ErrConfig) != strings.HasPrefix(test.want, "Prefix") {
+			t.Errorf("%q: %v", test.prefix, wrong)
 		}
 	}
 }

@@ -31,14 +31,14 @@ func ExampleNew() {
 }
 
 // The nodes and numbers of Meituan's Leaf, shared with services in Java.
-func ExampleLeaf() {
+func ExampleNewLeaf() {
 	ctx := context.Background()
 	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer conn.Close()
-	leaser := workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{})
+	leaser := workerzk.NewLeaf(conn, "orders", 8080, workerzk.LeafConfig{})
 	gen, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: bits.Snowflake()})
 	if err != nil {
 		log.Fatal(err)

@@ -84,7 +84,7 @@ func TestNoServer(t *testing.T) {
 	conn, w := wired(t, []string{"127.0.0.1:1", "127.0.0.1:2"}, 20*time.Second)
 	w.cut(true)
 	for name, leaser := range map[string]*lease.Leaser{
-		"/uidring/workers": workerzk.NewLeaser(conn, lease.Config{}), "/": workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{}),
+		"/uidring/workers": workerzk.NewLeaser(conn, lease.Config{}), "/": workerzk.NewLeaf(conn, "orders", 8080, workerzk.LeafConfig{}),
 	} {
 		began := time.Now()
 		_, err := leaser.Lease(background(t), request)
@@ -174,11 +174,13 @@ func TestPassing(t *testing.T) {
 // faults at once.
 func TestRefused(t *testing.T) {
 	for _, path := range []string{"/", "x", "x/y", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
-		says(t, workerzk.NewStore(nil, workerzk.Config{Path: path}).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
+		config := workerzk.Config{Path: path}
+		says(t, workerzk.NewStore(nil, config).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
+		says(t, config.Validate(), lease.ErrConfig, fmt.Sprintf("Path is %q", path))
 	}
 	_, err := workerzk.NewLeaser(nil, lease.Config{}).Lease(background(t), request)
 	says(t, err, lease.ErrConfig, "workerzk: invalid config: conn is nil")
-	if err := workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(); err != nil {
+	if err := errors.Join(workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(), workerzk.Config{}.Validate(), workerzk.LeafConfig{}.Validate()); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -19,7 +20,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// LeafConfig configures Leaf. Every zero field is the default. Errors match [lease.ErrConfig].
+// LeafConfig configures [NewLeaf]. Every zero field is the default. Errors match [lease.ErrConfig].
 type LeafConfig struct {
 	// Address is this host's IP address. Address and port name the process's node. Empty
 	// is the address from which this host reaches ZooKeeper.
@@ -34,7 +35,32 @@ type LeafConfig struct {
 	Lease lease.Config
 }
 
-// Leaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c LeafConfig) Validate() error {
+	return errors.Join(c.check(), c.leaser(nil).Validate())
+}
+
+// check is Validate for all fields but those of Lease that package lease checks.
+func (c LeafConfig) check() error {
+	faults := invalid.Of("workerzk", lease.ErrConfig)
+	if c.Address != "" && net.ParseIP(c.Address) == nil {
+		faults.Add("Address", strconv.Quote(c.Address), "an IP address, or none")
+	}
+	if c.Lease.Assigner != nil {
+		faults.Add("Lease.Assigner", c.Lease.Assigner, "nil: NewLeaf gives the number")
+	}
+	return faults.Err()
+}
+
+// leaser is Lease with the defaults of Leaf.
+func (c LeafConfig) leaser(from lease.Assigner) lease.Config {
+	c.Lease.Expiry = cmp.Or(c.Lease.Expiry, 12*time.Second)
+	c.Lease.Window = cmp.Or(c.Lease.Window, c.Lease.Expiry)
+	c.Lease.Assigner = from
+	return c.Lease
+}
+
+// NewLeaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It
 // does not call ZooKeeper. No id repeats if no process in Java ever had the address, for
 // example because the port is new. With an address of Java's, ids can repeat if
 //
@@ -55,11 +81,9 @@ type LeafConfig struct {
 // Address or a port that no other process has. A killed process counts as alive until its session
 // times out, and one in Java until 10 seconds after its last report, by ZooKeeper's clock. A start
 // fails with lease.ErrExhausted if the number is above the layout's greatest.
-func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
+func NewLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
-	config.Lease.Expiry = cmp.Or(config.Lease.Expiry, 12*time.Second)
-	config.Lease.Assigner = l
-	return lease.New(l, config.Lease)
+	return lease.New(l, config.leaser(l))
 }
 
 // leaf is a Store whose rows have a node of Leaf beside them:
@@ -74,29 +98,24 @@ func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser
 // with the number has lost it.
 type leaf struct {
 	*Store
-	name  string
-	port  int
-	ip    string         // empty until it is known by the connection
-	owner lease.Assigner // of the config, which has to be nil
-	paths sync.Map       // of Leaf's nodes, by number; written by Assign
+	name   string
+	port   int
+	ip     string   // empty until it is known by the connection
+	faults error    // of the config
+	paths  sync.Map // of Leaf's nodes, by number; written by Assign
 }
 
 func newLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *leaf {
-	return &leaf{Store: NewStore(conn, Config{"/snowflake/" + name + "/uidring", config.ACL}), name: name, port: port, ip: config.Address, owner: config.Lease.Assigner}
+	return &leaf{Store: NewStore(conn, Config{"/snowflake/" + name + "/uidring", config.ACL}), name: name, port: port, ip: config.Address, faults: config.check()}
 }
 
 func (l *leaf) Check() error {
-	faults := l.faults()
+	faults := l.Store.faults()
 	if want := nameFault(l.name); want != "" {
 		faults.Add("name", strconv.Quote(l.name), want)
 	}
 	invalid.Range(faults, "port", l.port, 1, 65535)
-	if l.ip != "" && net.ParseIP(l.ip) == nil {
-		faults.Add("Address", strconv.Quote(l.ip), "an IP address, or none")
-	}
-	if l.owner != nil {
-		faults.Add("Lease.Assigner", l.owner, "nil: Leaf gives the number")
-	}
+	faults.Join(l.faults)
 	return faults.Err()
 }
 

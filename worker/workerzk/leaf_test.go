@@ -56,7 +56,7 @@ func (l *leaf) start(conn *zk.Conn, ip string) (*holdertest.Holder, error) {
 	if conn == nil {
 		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
 	}
-	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Minute, Logger: l.out.Logger()}})
+	leaser := workerzk.NewLeaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Minute, Logger: l.out.Logger()}})
 	return holdertest.Try(background(l.T), l, snowflake{leaser}, 1023, time.Now)
 }
 
@@ -326,7 +326,7 @@ func TestLeafStore(t *testing.T) {
 func TestLeafOptions(t *testing.T) {
 	l := newLeaf(t)
 	acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
-	leaser := workerzk.Leaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl, Lease: lease.Config{Logger: slog.New(slog.DiscardHandler)}})
+	leaser := workerzk.NewLeaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl, Lease: lease.Config{Logger: slog.New(slog.DiscardHandler)}})
 	if g := holdertest.Take(t, snowflake{leaser}, 9).Last(); g.Number != 1 {
 		t.Errorf("granted %+v; want number 1", g)
 	}
@@ -356,7 +356,9 @@ func TestLeafOptions(t *testing.T) {
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
 	for _, port := range []int{0, 65536} {
-		_, err := workerzk.Leaf(nil, "a/b", port, workerzk.LeafConfig{Address: "host", Lease: lease.Config{Window: -1, Assigner: uid.NewStaticWorker(7)}}).Lease(t.Context(), lease.Request{Limit: -1})
+		config := workerzk.LeafConfig{Address: "host", Lease: lease.Config{Window: -1, Assigner: uid.NewStaticWorker(7)}}
+		_, err := workerzk.NewLeaf(nil, "a/b", port, config).Lease(t.Context(), lease.Request{Limit: -1})
 		says(t, err, lease.ErrConfig, "conn is nil", `name is "a/b"`, fmt.Sprint("port is ", port), `Address is "host"`, "Lease.Assigner", "Window is", "Limit is -1", "Clock")
+		says(t, config.Validate(), lease.ErrConfig, `Address is "host"`, "Lease.Assigner", "Window is")
 	}
 }

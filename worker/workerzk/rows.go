@@ -95,7 +95,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ 
 	})
 }
 
-// allGiven returns the counts of given numbers and their nodes, by the From of bounds.
+// allGiven returns the counts of given numbers and their nodes, by the From of ranges.
 func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[int64]*node, err error) {
 	names, err := s.names(ctx, s.counts())
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[
 	return given, nodes, err
 }
 
-// rows returns the rows within bounds, highest first. A limit below 1 is no limit.
+// rows returns the rows within a range, highest first. A limit below 1 is no limit.
 func (s *Store) rows(ctx context.Context, within leasestore.Range, limit int) (rows []leasestore.Row, err error) {
 	names, err := s.names(ctx, s.numbers())
 	if err != nil {

@@ -31,6 +31,20 @@ type Config struct {
 	ACL []zk.ACL
 }
 
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c Config) Validate() error {
+	faults := invalid.Of("workerzk", lease.ErrConfig)
+	names := strings.Split(cmp.Or(c.Path, DefaultPath), "/")
+	ok := len(names) > 1 && names[0] == ""
+	for _, name := range names[1:] {
+		ok = ok && nameFault(name) == ""
+	}
+	if !ok {
+		faults.Add("Path", strconv.Quote(c.Path), "a node's full path such as "+DefaultPath)
+	}
+	return faults.Err()
+}
+
 // Perms are the permissions that a user needs on the nodes and their parent to do what a [Store] does:
 // create, delete, read and write.
 const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
@@ -78,14 +92,7 @@ func (s *Store) String() string { return "ZooKeeper " + s.path }
 // Check implements leasestore.Preparer.
 func (s *Store) Check() error {
 	faults := s.faults()
-	names := strings.Split(s.path, "/")
-	ok := len(names) > 1 && names[0] == ""
-	for _, name := range names[1:] {
-		ok = ok && nameFault(name) == ""
-	}
-	if !ok {
-		faults.Add("Path", strconv.Quote(s.path), "a node's full path such as "+DefaultPath)
-	}
+	faults.Join(Config{Path: s.path}.Validate())
 	return faults.Err()
 }
 

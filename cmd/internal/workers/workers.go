@@ -150,7 +150,11 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := with(cmd, stores, func(open *database.Leases) error {
-				err := open.Free(cmd.Context(), number, force)
+				free := open.Free
+				if force {
+					free = open.Revoke
+				}
+				err := free(cmd.Context(), number)
 				switch {
 				case errors.Is(err, worker.ErrNoTable):
 					err = fmt.Errorf("there is no table %s: no worker has leased a number there yet", worker.DefaultLeaseTable)

@@ -140,7 +140,7 @@ func openZooKeeper(addresses []string) (*access, error) {
 	return &access{
 		leases: workerzk.NewStore(conn, workerzk.Config{}),
 		leaf: func(port int, config lease.Config) *lease.Leaser {
-			return workerzk.Leaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1", Lease: config})
+			return workerzk.NewLeaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1", Lease: config})
 		},
 		close: conn.Close,
 	}, nil

@@ -23,7 +23,7 @@ const (
 	leaserWide     leaser = "wide"     // lease.New, with any number
 	leaserBeside   leaser = "beside"   // lease.New, with any number, beside a Registry
 	leaserRegistry leaser = "registry" // worker.NewRegistry
-	leaserLeaf     leaser = "leaf"     // workerzk.Leaf
+	leaserLeaf     leaser = "leaf"     // workerzk.NewLeaf
 )
 
 // recorded reports whether the child reports each write to its row. Of the others, ids are

@@ -35,7 +35,7 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	if err != nil || len(rows) != 1 || rows[0].State != lease.StateHeld {
 		t.Fatalf("%+v, %v; want a number that is held", rows, err)
 	}
-	need.Must(t, leaser(config).Free(t.Context(), rows[0].Number, true))
+	need.Must(t, leaser(config).Revoke(t.Context(), rows[0].Number))
 	servertest.Eventually(t, "there is another number", func() bool { s := gen.Stats(); return s.Clock.WorkerChanges == 1 && s.LastError == nil })
 	if _, err := gen.Wait(t.Context()); err != nil {
 		t.Error(err)

@@ -26,7 +26,7 @@ func TestNewView(t *testing.T) {
 	}{
 		"rows alone":                          {nil, leasestore.Range{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}, nil},
 		"more given than there are rows":      {map[int64]int64{50: 100, 100: 105}, leasestore.Range{From: 100, To: 110}, 105, 1, []int64{102, 103, 100}, nil},
-		"given above the bounds":              {map[int64]int64{111: 113}, leasestore.Range{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}, nil},
+		"given above the range":               {map[int64]int64{111: 113}, leasestore.Range{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}, nil},
 		"an assigned number":                  {map[int64]int64{107: 108}, leasestore.Range{From: 100, To: 110}, 108, 1, []int64{102, 103, 100}, nil},
 		"given by a range that begins before": {map[int64]int64{50: 108}, leasestore.Range{From: 100, To: 110}, 108, 1, []int64{102, 103, 100}, []leasestore.Range{{From: 50, To: 107}}},
 		"given in all ranges":                 {map[int64]int64{0: 100, 200: 205}, leasestore.Range{From: 0, To: 300}, 205, 1, []int64{99, 200, 102, 103, 100}, []leasestore.Range{{From: 200, To: 204}}},

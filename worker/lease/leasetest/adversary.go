@@ -115,7 +115,7 @@ func (b bench) live(book *ledger, life int64) (held bool) {
 		mu.Unlock()
 		l.Use(used, used.Add(time.Second))
 		if mathrand.IntN(10) == 0 {
-			_ = b.leaser(b.Store).Free(ctx, number, true)
+			_ = b.leaser(b.Store).Revoke(ctx, number)
 		}
 		time.Sleep(time.Duration(mathrand.Int64N(int64(b.suite.Expiry / 4))))
 	}

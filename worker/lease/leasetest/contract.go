@@ -179,7 +179,7 @@ func freshness(b bench) {
 	b.fresh("a", within, 0)
 	b.inserts(write(leasestore.Acquire, 5, "c", 1), true)
 	b.views(within, 6, 2)
-	b.views(leasestore.Range{From: 0, To: 4}, 6, 1) // the count goes beyond these bounds
+	b.views(leasestore.Range{From: 0, To: 4}, 6, 1) // the count goes beyond this range
 	b.fresh("d", leasestore.Range{From: 0, To: 4}, 6)
 	b.inserts(write(leasestore.Acquire, 3, "e", 1), true)
 	b.another().fresh("f", within, 6)
@@ -213,8 +213,8 @@ func deleted(b bench) {
 	b.fresh("e", within, 8)
 }
 
-// bounds: a view has nothing of the numbers outside its bounds.
-func bounds(b bench) {
+// ranges: a view has nothing of the numbers outside its range.
+func ranges(b bench) {
 	north, south := leasestore.Range{From: 0, To: 19}, leasestore.Range{From: 20, To: 39}
 	b.fresh("a", south, 20)
 	b.fresh("b", north, 0)
@@ -227,7 +227,7 @@ func bounds(b bench) {
 	b.views(leasestore.Range{From: 20, To: 20}, 22, 0, 20)
 	b.views(leasestore.Range{From: 21, To: 21}, 22, 1)
 	b.fresh("e", within, 22)
-	b.fresh("f", leasestore.Range{From: 0, To: 0}, 23) // the count of holders whose bounds begin at 0
+	b.fresh("f", leasestore.Range{From: 0, To: 0}, 23) // the count of holders whose ranges begin at 0
 }
 
 // look: free numbers come in the order of Until, the least first.

@@ -112,7 +112,7 @@ func crash(b bench) {
 func loss(b bench) {
 	h := b.take(9)
 	before := h.Last()
-	b.must(b.leaser(b.Store).Free(b.Context(), before.Number, true))
+	b.must(b.leaser(b.Store).Revoke(b.Context(), before.Number))
 	successor := b.take(9, lease.Config{Assigner: number(before.Number)}).Last()
 	if successor.Number != before.Number || successor.From.Before(before.Until) {
 		b.Errorf("granted %+v, and %+v to the one before", successor, before)
@@ -191,10 +191,10 @@ func numbers(b bench) {
 	fails(lease.ErrExhausted, 99, site)
 	gets(7, 99, lease.Config{Numbers: &lease.Range{From: 0, To: 49}})
 	leaser := b.leaser(b.Store, lease.Config{Expiry: time.Minute})
-	if err := leaser.Free(b.Context(), 0, false); !errors.Is(err, lease.ErrHeld) {
+	if err := leaser.Free(b.Context(), 0); !errors.Is(err, lease.ErrHeld) {
 		b.Errorf("%v; want ErrHeld", err)
 	}
-	if err := leaser.Free(b.Context(), 3, true); !errors.Is(err, lease.ErrNoLease) {
+	if err := leaser.Revoke(b.Context(), 3); !errors.Is(err, lease.ErrNoLease) {
 		b.Errorf("%v; want ErrNoLease", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 type Memory struct {
 	mu     sync.Mutex
 	rows   map[int64]*row
-	next   map[int64]int64 // the least number that was never given, by the From of bounds
+	next   map[int64]int64 // the least number that was never given, by the From of ranges
 	layout string
 }
 

@@ -91,7 +91,7 @@ func fixedNumber(w source.Source) fixed {
 	case source.Static:
 		return uid.NewStaticWorker(w.Number)
 	case source.StatefulSet:
-		return worker.StatefulSet()
+		return worker.NewStatefulSet()
 	}
 	return nil
 }

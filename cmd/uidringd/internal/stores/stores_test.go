@@ -42,10 +42,10 @@ func give(t *testing.T, dsn string) {
 		t.Fatalf("%+v, %v; want a number that is held", rows, err)
 	}
 	number := rows[0].Number
-	if err := again.Free(t.Context(), number, false); !errors.Is(err, lease.ErrHeld) {
+	if err := again.Free(t.Context(), number); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("%v, want ErrHeld", err)
 	}
-	need.Must(t, again.Free(t.Context(), number, true))
+	need.Must(t, again.Revoke(t.Context(), number))
 	if rows, err := again.Leases(t.Context(), 0); err != nil || rows[0].State != lease.StateFree {
 		t.Errorf("%+v, %v; want it free", rows, err)
 	}
