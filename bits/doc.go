@@ -16,9 +16,9 @@
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.
 //
-// [docs/layouts.md] helps to choose a layout. [docs/migrating.md] shows what to do when a
+// [docs/choosing.md] helps to choose a layout. [docs/migrating.md] shows what to do when a
 // layout ends.
 //
-// [docs/layouts.md]: https://github.com/uidring/uidring/blob/main/docs/layouts.md
+// [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md#layout
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 package bits

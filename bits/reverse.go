@@ -8,10 +8,10 @@ import (
 // Reverse returns id with its lower 63 bits in reverse order. Reverse of that is id again. The
 // sign stays, so the reverse of an id is never negative, and 0 stays 0.
 //
-// Reversed ids spread evenly over the range of numbers: see [docs/layouts.md] for databases that
+// Reversed ids spread evenly over the range of numbers: see [docs/databases.md] for databases that
 // need this, and for what is lost. BIT_REVERSE(id, TRUE) of Spanner is the same.
 //
-// [docs/layouts.md]: https://github.com/uidring/uidring/blob/main/docs/layouts.md
+// [docs/databases.md]: https://github.com/uidring/uidring/blob/main/docs/databases.md#databases-that-shard-by-range
 func Reverse(id int64) int64 {
 	return id&math.MinInt64 | int64(bits.Reverse64(uint64(id))>>1)
 }

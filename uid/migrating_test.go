@@ -45,7 +45,7 @@ func TestPagesNames(t *testing.T) {
 		}
 	}
 	name := regexp.MustCompile("`((?:uid|bits|worker|lease|ringbuffer|padding)\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[(`]")
-	for _, page := range []string{"../docs/migrating.md", "../docs/production.md", "../docs/testing.md", "../docs/layouts.md", "../docs/choosing.md"} {
+	for _, page := range []string{"../docs/migrating.md", "../docs/production.md", "../docs/testing.md", "../docs/databases.md", "../docs/choosing.md"} {
 		text, err := os.ReadFile(page)
 		need.Must(t, err)
 		found := name.FindAllStringSubmatch(string(text), -1)

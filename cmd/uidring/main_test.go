@@ -78,9 +78,9 @@ func TestOtherLayout(t *testing.T) {
 	}
 }
 
-// A trial is undone as docs/layouts.md says: then a store takes another layout.
+// A trial is undone as docs/choosing.md says: then a store takes another layout.
 func TestUndo(t *testing.T) {
-	page, err := os.ReadFile("../../docs/layouts.md")
+	page, err := os.ReadFile("../../docs/choosing.md")
 	need.Must(t, err)
 	undo := regexp.MustCompile("`(DELETE FROM [^`]+)`").FindAllStringSubmatch(string(page), -1)
 	if len(undo) != 2 {

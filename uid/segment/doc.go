@@ -34,7 +34,14 @@
 // counter. After a restore, stop the processes, and raise each counter above the highest id
 // in use: uidring segments set TAG --at-least N.
 //
-// [README.md] says how New and Striped keep apart, and how to split a counter.
+// # New beside Striped
 //
-// [README.md]: https://github.com/uidring/uidring/blob/main/uid/segment/README.md
+// New and NewTags use the counter "orders"; a [Striped] uses others, such as "orders 1/2 x1000". Both
+// count from 1, so their ids would repeat. Each lists the store's counters at its start, and fails
+// with [ErrConfig] if it finds one of the other kind. With Create, NewStriped also makes the counter
+// "orders", with no id left: if both start together, at most one of them gets it. A
+// start does not see counters of other stores, nor those of a [Store] that is not a [Lister].
+// [docs/migrating.md] shows how to go from New to Striped.
+//
+// [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md#from-new-to-striped
 package segment

@@ -8,7 +8,7 @@ import (
 )
 
 // Reversed is a field for an id whose column holds [bits.Reverse] of it, for databases that
-// shard by range. [docs/layouts.md] says when to use it, and what is lost. In Go and in JSON, the
+// shard by range. [docs/databases.md] says when to use it, and what is lost. In Go and in JSON, the
 // id is as it was made.
 //
 // Foreign keys of the key have this type too. In conditions, pass a Reversed: GORM knows no
@@ -16,7 +16,7 @@ import (
 //
 //	db.First(&order, "id = ?", uidgorm.Reversed{ID: id})
 //
-// [docs/layouts.md]: https://github.com/uidring/uidring/blob/main/docs/layouts.md
+// [docs/databases.md]: https://github.com/uidring/uidring/blob/main/docs/databases.md#databases-that-shard-by-range
 type Reversed struct{ uid.ID }
 
 // Value returns the reversed id as a BIGINT.

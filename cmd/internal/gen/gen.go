@@ -52,7 +52,7 @@ that it reserved and did not print.
 
 If a table or an SQLite file is missing, gen creates it and reports that on standard
 error. The store remembers the layout, in WORKER_NODE by a row with the id -1. To undo
-a trial, delete the file, or see "Undoing a trial" in docs/layouts.md. Other users of the machine can see arguments, so give a DSN with a password by
+a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users of the machine can see arguments, so give a DSN with a password by
 $UIDRING_DSN.
 
 If you ask for more ids than the layout has for the present, the cached generator

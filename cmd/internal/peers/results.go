@@ -87,7 +87,7 @@ func cell(s benchmath.Summary) string {
 		text = fmt.Sprintf("%.0f", s.Center)
 	}
 	if spread := strings.TrimSpace(s.PctRangeString()); strings.HasSuffix(spread, "%") {
-		text += " ± " + strings.TrimPrefix(spread, "±")
+		text += " ±" + strings.TrimPrefix(spread, "±")
 	}
 	return text
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // pages are those whose commands and statements a reader copies.
-var pages = []string{"docs/choosing.md", "docs/migrating.md", "docs/production.md", "docs/compared.md", "docs/layouts.md", "uid/segment/README.md"}
+var pages = []string{"docs/choosing.md", "docs/migrating.md", "docs/production.md", "docs/databases.md", "docs/reliability.md"}
 
 // TestCommands runs each command of the pages, in blocks and in sentences, beside one SQLite
 // file. It only lists benchmarks, which need servers and minutes.
@@ -56,12 +56,6 @@ func TestCommands(t *testing.T) {
 				if list := run(top, page, command+" -list "+pattern); !strings.Contains(list, "Benchmark") {
 					t.Errorf("%s: %s: no benchmark has such a name: %s", page, command, list)
 				}
-			case strings.HasPrefix(command, ".ci/"):
-				script, option, _ := strings.Cut(command, " ")
-				if !strings.Contains(read(t, script), option) {
-					t.Errorf("%s: %s does not know %s", page, script, option)
-				}
-				kind = ".ci"
 			case regexp.MustCompile(`^(etcd|redis|zk|kube)://`).MatchString(url):
 				run(folder, page, "printf 'stores: [{name: a, url: \""+url+"\"}]\ngenerators: [{name: ids, kind: cached, store: a}]' >a.yaml && uidringd --check --config a.yaml")
 				kind = "url"
@@ -71,7 +65,7 @@ func TestCommands(t *testing.T) {
 			kinds[kind]++
 		}
 	}
-	for _, kind := range []string{"block", "uidring", "go", ".ci", "url"} {
+	for _, kind := range []string{"block", "uidring", "go", "url"} {
 		if kinds[kind] == 0 {
 			t.Errorf("the pages have %v, want some of each kind", kinds)
 		}
@@ -128,7 +122,7 @@ func TestRaiseKey(t *testing.T) {
 // TestReadNewRows: a consumer that reads below settled misses no row, although the greater of two ids is
 // committed first.
 func TestReadNewRows(t *testing.T) {
-	_, text, _ := strings.Cut(read(t, "docs/production.md"), "```sql\n")
+	_, text, _ := strings.Cut(read(t, "docs/databases.md"), "```sql\n")
 	text, _, _ = strings.Cut(text, "```")
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		s.Table = strings.ToLower(s.Table)

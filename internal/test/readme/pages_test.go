@@ -43,6 +43,7 @@ func TestDocLinks(t *testing.T) {
 func TestLinks(t *testing.T) {
 	relative := regexp.MustCompile(`(?:\]\(|(?:src|srcset|href)=")([\w./-]*)(?:#([\w-]+))?[)"]`)
 	absolute := regexp.MustCompile(`https://github\.com/uidring/uidring/(?:blob|tree)/main/([\w./-]*\w)(?:#([\w-]+))?`)
+	packages := regexp.MustCompile(`https://pkg\.go\.dev/github\.com/uidring/uidring/([\w/]*\w)`)
 	links := 0
 	check := func(path, to, heading string) {
 		links++
@@ -57,6 +58,9 @@ func TestLinks(t *testing.T) {
 		need.Must(t, err)
 		for _, found := range absolute.FindAllSubmatch(text, -1) {
 			check(path, filepath.Join(top, string(found[1])), string(found[2]))
+		}
+		for _, found := range packages.FindAllSubmatch(text, -1) {
+			check(path, filepath.Join(top, string(found[1])), "")
 		}
 		if filepath.Ext(path) != ".md" {
 			return
@@ -128,10 +132,9 @@ func headings(t *testing.T, path string) map[string]bool {
 	return anchors
 }
 
-// TestModules: docs/packages.md names every module that needs a go get of its own.
+// TestModules: docs/choosing.md names every module that needs a go get of its own.
 func TestModules(t *testing.T) {
-	_, table, _ := strings.Cut(read(t, "docs/packages.md"), "| `go get github.com/uidring/uidring/…` |")
-	table, _, _ = strings.Cut(table, "\n\n")
+	_, packages, _ := strings.Cut(read(t, "docs/choosing.md"), "\n## Packages\n")
 	for _, pattern := range []string{"uid/*/go.mod", "uid/*/*/go.mod", "worker/*/go.mod"} {
 		files, err := filepath.Glob(filepath.Join(top, pattern))
 		if err != nil || len(files) == 0 {
@@ -139,8 +142,8 @@ func TestModules(t *testing.T) {
 		}
 		for _, file := range files {
 			module, _ := filepath.Rel(top, filepath.Dir(file))
-			if !strings.Contains(table, "`"+filepath.ToSlash(module)+"`") {
-				t.Errorf("docs/packages.md does not say that %s is a module of its own", module)
+			if !strings.Contains(packages, "`"+filepath.ToSlash(module)+"`") {
+				t.Errorf("docs/choosing.md does not say that %s is a module of its own", module)
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,11 +65,6 @@ func TestDemoted(t *testing.T) {
 // A user with the rights of ACL and no others can do all that a service and an operator do. An error about a
 // missing right names them.
 func TestPermissions(t *testing.T) {
-	page, err := os.ReadFile("README.md")
-	must(t, err)
-	if !strings.Contains(string(page), "ACL SETUSER ids on >secret "+segmentredis.ACL("")+"\n") {
-		t.Error("README.md shows other rights")
-	}
 	s := start(t, servertest.Durable...)
 	s.Command(t, "ACL SETUSER ids on >secret "+segmentredis.ACL(""))
 	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
