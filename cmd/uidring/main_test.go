@@ -82,7 +82,7 @@ func TestOtherLayout(t *testing.T) {
 func TestUndo(t *testing.T) {
 	page, err := os.ReadFile("../../docs/choosing.md")
 	need.Must(t, err)
-	undo := regexp.MustCompile("`(DELETE FROM [^`]+)`").FindAllStringSubmatch(string(page), -1)
+	undo := regexp.MustCompile("`(DELETE FROM\\s[^`]+)`").FindAllStringSubmatch(string(page), -1)
 	if len(undo) != 2 {
 		t.Fatalf("the page has %q, want two statements", undo)
 	}
