@@ -89,7 +89,7 @@ func (o *observer) WrappedRoundTripper() http.RoundTripper { return o.next }
 // answer, the next request gets a new connection, which a load balancer may lead to another API server.
 func (s *Store) do(ctx context.Context, verb string, request *rest.Request, object runtime.Object) (sent exchange, err error) {
 	if s.failing.CompareAndSwap(true, false) {
-		utilnet.CloseIdleConnectionsFor(s.client.Client.Transport)
+		closeIdle(s.client.Client.Transport)
 	}
 	ctx = klog.NewContext(ctx, klog.Logger{})
 	err = request.Do(context.WithValue(ctx, exchangeKey{}, &sent)).Into(object)
@@ -98,6 +98,21 @@ func (s *Store) do(ctx context.Context, verb string, request *rest.Request, obje
 		s.failing.Store(true)
 	}
 	return sent, s.explain(verb, err)
+}
+
+// closeIdle closes the connections that no request uses. Unlike client-go's own function, it logs nothing.
+func closeIdle(transport http.RoundTripper) {
+	for transport != nil {
+		if idle, ok := transport.(interface{ CloseIdleConnections() }); ok {
+			idle.CloseIdleConnections()
+			return
+		}
+		wrapper, _ := transport.(utilnet.RoundTripperWrapper)
+		if wrapper == nil {
+			return
+		}
+		transport = wrapper.WrappedRoundTripper()
+	}
 }
 
 func (s *Store) on(request *rest.Request) *rest.Request {

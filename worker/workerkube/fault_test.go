@@ -46,7 +46,7 @@ func (f *faults) set(fault func(r *http.Request, send sender) (*http.Response, e
 // in gives the faults to the requests of a config.
 func (f *faults) in(c *rest.Config) {
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
+		return wrapper{next, transport(func(r *http.Request) (*http.Response, error) {
 			f.mu.Lock()
 			fault := f.make
 			f.mu.Unlock()
@@ -54,9 +54,17 @@ func (f *faults) in(c *rest.Config) {
 				return next.RoundTrip(r)
 			}
 			return fault(r, next.RoundTrip)
-		})
+		})}
 	})
 }
+
+// wrapper is a transport that lets its idle connections be closed.
+type wrapper struct {
+	next http.RoundTripper
+	transport
+}
+
+func (w wrapper) WrappedRoundTripper() http.RoundTripper { return w.next }
 
 type transport sender
 
