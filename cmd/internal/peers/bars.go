@@ -25,7 +25,7 @@ var rows = []row{
 	{"Cached.Wait", "Wait/impl=Cached", "add"},
 	{"Cached.NextN(16)", "NextN/n=16/impl=Cached", "fill(16)"},
 	{"Cached.NextN(256)", "NextN/n=256/impl=Cached", "fill(256)"},
-	{"Cached.All", "All/impl=Cached", "fill(256)"},
+	{"Cached.All", "All/n=256/impl=Cached", "fill(256)"},
 	{"Default.Next", "Next/impl=Default", "time.Since"},
 	{"Slots.Next", "Next/impl=Slots", "time.Since"},
 	{"Segment.Next", "Next/impl=Segment", "add"},

@@ -171,12 +171,13 @@ func BenchmarkNextNParallel(b *testing.B) {
 }
 
 func BenchmarkAllParallel(b *testing.B) {
-	b.Run("impl=Cached", func(b *testing.B) {
+	b.Run(fmt.Sprintf("n=%d/impl=Cached", bench.Batch), func(b *testing.B) {
 		gen := cached(b)
 		b.RunParallel(func(pb *testing.PB) {
+			n := 0
 			for id, err := range gen.All(context.Background()) {
 				must(id, err)
-				if !pb.Next() {
+				if n++; n%bench.Batch == 0 && !pb.Next() {
 					return
 				}
 			}
