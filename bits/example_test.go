@@ -104,6 +104,12 @@ func ExampleNewSuccession() {
 	// 5001 4194303 true
 }
 
+func ExampleParseVesta() {
+	parts, err := bits.ParseVesta(6917529028689663077)
+	fmt.Println(parts.Time, parts.Worker, parts.Sequence, parts.Type, parts.Method, err)
+	// Output: 2014-12-31 16:00:01 +0000 UTC 101 5 1 2 <nil>
+}
+
 // Parse and Compose are opposites. With the sequence 0, Compose returns the first id of the
 // tick and worker.
 func ExampleParts() {

@@ -84,9 +84,12 @@ func TestRefused(t *testing.T) {
 		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
 		{"parse --layout baidu,epoch=tomorrow 1", 2, []string{`"tomorrow"`, "--layout", "RFC 3339"}},
 		{"parse --json --uid-generator 1", 2, []string{"json", "uid-generator"}},
+		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
+		{"parse --vesta --layout baidu 1", 2, []string{"layout", "vesta"}},
 		{"parse 0", 1, []string{"not an id: 0 stands for an id that is not set"}},
 		{"parse 0 --json", 1, []string{"not an id: 0 stands"}},
 		{"parse 0 --uid-generator", 1, []string{"not an id: 0 stands"}},
+		{"parse 0 --vesta", 1, []string{"not an id: 0 stands"}},
 		{"parse one", 1, []string{`"one"`, "decimal number"}},
 
 		{"layout nosuch", 2, []string{`"nosuch"`, "28/22/13"}},

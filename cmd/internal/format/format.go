@@ -49,6 +49,19 @@ func JSON(a *bits.Allocator) *Form {
 	})
 }
 
+// Vesta writes an object with what is in an id of Vesta. Type is 0 for seconds and 1
+// for milliseconds; method is 0 for embedded, 1 for a server and 2 for REST.
+func Vesta() *Form {
+	return &Form{Append: func(b []byte, id int64) ([]byte, error) {
+		p, err := bits.ParseVesta(id)
+		if err != nil {
+			return b, err
+		}
+		return fmt.Appendf(b, `{"id":"%d","time":"%s","machine":%d,"sequence":%d,"type":%d,"method":%d}`+"\n",
+			id, p.Time.Format("2006-01-02T15:04:05.000Z07:00"), p.Worker, p.Sequence, p.Type, p.Method), nil
+	}}
+}
+
 // partsOf returns the parts of a worker number: none where the layout names no parts.
 func partsOf(a *bits.Allocator, worker int64) []bits.WorkerPart {
 	if a.Layout().WorkerParts == "" {

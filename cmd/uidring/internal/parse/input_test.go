@@ -123,6 +123,7 @@ func TestParseSegment(t *testing.T) {
 		"1 5313046343901185":                false,
 		"1 --json":                          false,
 		"1 --uid-generator":                 false,
+		"1 --vesta":                         false,
 		"896950744028951464 --layout baidu": false,
 	} {
 		got := uidring.Invoke(t, "", append([]string{"parse"}, strings.Fields(args)...)...)

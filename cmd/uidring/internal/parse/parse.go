@@ -29,6 +29,7 @@ func New() *cobra.Command {
 	var (
 		layout           bits.Layout
 		asJSON, original bool
+		vesta            bool
 		text             format.TextFlags
 	)
 	cmd := &cobra.Command{
@@ -68,10 +69,12 @@ exit code is then 1.`,
 				lines = format.JSON
 			case original:
 				lines = format.Original
+			case vesta:
+				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 			p := &parser{read: form.Parse, hint: text.Hint, bits: allocator, form: lines(allocator), out: out, errs: cmd.ErrOrStderr()}
-			p.hints = !asJSON && !original
+			p.hints = !asJSON && !original && !vesta
 			if len(args) == 0 {
 				args = []string{"-"}
 				if cli.Terminal(cmd.InOrStdin()) {
@@ -88,8 +91,10 @@ exit code is then 1.`,
 	cli.LayoutFlag(cmd, &layout, "layout of the ids")
 	flags.BoolVar(&asJSON, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
+	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, whose layout is a bit of the id, and print an object a line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
-	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator")
+	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
+	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")
 	return cmd
 }
 

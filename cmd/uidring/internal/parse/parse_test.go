@@ -29,6 +29,17 @@ func TestParseOriginal(t *testing.T) {
 	}
 }
 
+// Vesta's two layouts are told apart by the id, in one stream.
+func TestParseVesta(t *testing.T) {
+	const want = `{"id":"1073743873","time":"2014-12-31T16:00:01.000Z","machine":1,"sequence":2,"type":0,"method":0}
+{"id":"6917529027642135653","time":"2014-12-31T16:00:00.001Z","machine":101,"sequence":5,"type":1,"method":2}
+`
+	got := uidring.Invoke(t, "1073743873\n6917529027642135653\n-1\n", "parse", "--vesta")
+	if got.Code != 1 || got.Stdout != want || !strings.Contains(got.Stderr, "line 3") {
+		t.Errorf("%+v, want %s", got, want)
+	}
+}
+
 // A worker number is shown with the parts that its layout names.
 func TestParseParts(t *testing.T) {
 	const layout = "41/datacenter:5+5/12,unit=1ms"
