@@ -30,7 +30,7 @@ const (
 type Client struct {
 	_ contention.Pad
 
-	// Of the first order; written with mu held, read by takers.
+	// Of the first session; written with mu held, read by takers.
 	ring   atomic.Pointer[ringbuffer.Ring]
 	claims atomic.Pointer[claims]
 
@@ -40,23 +40,23 @@ type Client struct {
 	name    string
 	config  Config
 	http    *http.Client
-	running sync.WaitGroup // orders that are closing
+	running sync.WaitGroup // sessions that are closing
 
-	// Used by the source of the last order.
+	// Used by the source of the last session.
 	servers *servers
 	ledger  ledger
 	allowed allowance
 	pace    deal.Pace
 
-	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
-	orders []*order   // orders that have ids, or will have; never empty
-	left   *order     // the last order that was closed: calls that waited there still count; or nil
-	closed bool
-	past   uid.Stats     // what the orders before left have done, and why the last fetch failed
-	loads  uid.LoadStats // of the fetches that succeeded
+	mu       sync.Mutex // never held during I/O, nor by a taker that finds an id
+	sessions []*session // sessions that have ids, or will have; never empty
+	left     *session   // the last session that was closed: calls that waited there still count; or nil
+	closed   bool
+	past     uid.Stats     // what the sessions before left have done, and why the last fetch failed
+	loads    uid.LoadStats // of the fetches that succeeded
 }
 
-// claims has the methods of a uid.Generator that follow from an order's claims of runs.
+// claims has the methods of a uid.Generator that follow from a session's claims of runs.
 type claims = deal.Claims[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Client)(nil)
@@ -82,8 +82,8 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		pace:    deal.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
 	c.loads.Tag = name
-	first := c.newOrder()
-	c.orders = []*order{first}
+	first := c.newSession()
+	c.sessions = []*session{first}
 	c.draw(first)
 	if err := first.Start(ctx, nil); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -146,33 +146,33 @@ func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.claims.Load()
 // All returns ids without end, for a range loop, as [uid.Generator] says.
 func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.Load().All(ctx) }
 
-// add makes an order the last one, unless the client is closed.
-func (c *Client) add(o *order) bool {
+// add makes a session the last one, unless the client is closed.
+func (c *Client) add(o *session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.orders = append(c.orders, o)
+		c.sessions = append(c.sessions, o)
 	}
 	return !c.closed
 }
 
-func (c *Client) draw(o *order) {
+func (c *Client) draw(o *session) {
 	c.ring.Store(o.Ring())
 	of := deal.ClaimsOf[uid.ID, uid.Run](o.Dealer)
 	c.claims.Store(&of)
 }
 
-// leave closes the first orders, as long as they have ended and have no ids left.
+// leave closes the first sessions, as long as they have ended and have no ids left.
 func (c *Client) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.closed {
-		o := c.orders[0]
+		o := c.sessions[0]
 		if o.next.Load() == nil || o.remaining() > 0 {
 			return
 		}
-		c.orders = c.orders[1:]
-		c.draw(c.orders[0])
+		c.sessions = c.sessions[1:]
+		c.draw(c.sessions[0])
 		if c.left != nil {
 			add(&c.past, c.left)
 		}
@@ -190,13 +190,13 @@ func (c *Client) Close() error { return deal.Close(c.Shutdown) }
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
-	orders := c.orders
+	sessions := c.sessions
 	c.mu.Unlock()
 	var faults []error
-	for _, o := range orders {
+	for _, o := range sessions {
 		faults = append(faults, o.Shutdown(ctx))
 	}
-	c.running.Wait() // for orders whose sources do not fetch any more
+	c.running.Wait() // for sessions whose sources do not fetch any more
 	c.http.CloseIdleConnections()
 	return errors.Join(faults...)
 }

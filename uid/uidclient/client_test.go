@@ -50,7 +50,7 @@ func TestIds(t *testing.T) {
 				}
 			}
 			synctest.Wait() // an answer is put into the ring
-			if n := len(c.orders[0].ages); n != 1 {
+			if n := len(c.sessions[0].ages); n != 1 {
 				t.Errorf("%d ages of answers that all came at once, want 1", n)
 			}
 			if s := c.Stats(); s.Issued < 6000 || s.RejectedTakes != 0 || s.Issued+s.Remaining != server.made {
@@ -190,13 +190,13 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Close waits for the orders that have no ids left and are closing.
+// Close waits for the sessions that have no ids left and are closing.
 func TestCloseWaitsForOrders(t *testing.T) {
 	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
 		began := time.Now()
 		c.running.Go(func() { time.Sleep(time.Second) }) // as leave starts one
 		if err := c.Close(); err != nil || time.Since(began) != time.Second {
-			t.Errorf("Close() = %v after %v, want when the order is closed", err, time.Since(began))
+			t.Errorf("Close() = %v after %v, want when the session is closed", err, time.Since(began))
 		}
 	})
 }
@@ -300,7 +300,7 @@ func TestAllocations(t *testing.T) {
 	for range 20_000 { // the steps grow
 		_, _ = c.NextN(ids[:])
 	}
-	if n := len(c.orders[0].ages); n != 0 {
+	if n := len(c.sessions[0].ages); n != 0 {
 		t.Errorf("%d ages without a MaxAge", n)
 	}
 	if n := testing.AllocsPerRun(1000, func() { _, _ = c.Next() }); n != 0 {

@@ -76,21 +76,21 @@ func TestOrder(t *testing.T) {
 		if s := c.Stats(); s.Loads.Changes != 1 || s.Loads.Instance != "b" || s.Remaining < 128 {
 			t.Fatalf("Stats() = %+v, want ids of both", s)
 		}
-		o := c.orders[0]
+		o := c.sessions[0]
 		if o.successor(errMoved) != o.Dealer {
 			t.Error("a call that found nothing just before the last run was put does not look again")
 		}
 		take(t, c, 66, 63)
 		for _, err := range []error{errMoved, uid.ErrClosed} {
 			if next := o.successor(err); next != o.next.Load().Dealer {
-				t.Errorf("a call that failed with %v is not taken over by the next order", err)
+				t.Errorf("a call that failed with %v is not taken over by the next session", err)
 			}
 		}
 		if next := o.successor(errRefused); next != nil {
 			t.Error("a call that failed is taken over")
 		}
-		if len(c.orders) != 1 {
-			t.Errorf("%d orders; want that the one without ids is left", len(c.orders))
+		if len(c.sessions) != 1 {
+			t.Errorf("%d sessions; want that the one without ids is left", len(c.sessions))
 		}
 		take(t, c, 1_000_000, 100)
 	})
@@ -159,7 +159,7 @@ func TestBalancer(t *testing.T) {
 			synctest.Wait()
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			return len(c.orders)
+			return len(c.sessions)
 		}
 		for rings() < 2 { // until an instance answers while ids of another are left
 			draw(1)

@@ -127,12 +127,12 @@ func TestOtherVersion(t *testing.T) {
 func TestCloseDuringFailover(t *testing.T) {
 	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
 		need.Must(t, c.Close())
-		if err := c.orders[0].end(t.Context(), answered("b", 1, 1000, 5)); !errors.Is(err, uid.ErrClosed) || len(c.orders) != 1 {
-			t.Errorf("end() = %v with %d orders, want ErrClosed and the closed one", err, len(c.orders))
+		if err := c.sessions[0].end(t.Context(), answered("b", 1, 1000, 5)); !errors.Is(err, uid.ErrClosed) || len(c.sessions) != 1 {
+			t.Errorf("end() = %v with %d sessions, want ErrClosed and the closed one", err, len(c.sessions))
 		}
-		c.orders[0].next.Store(c.orders[0]) // as if it had ended just before
-		if c.leave(); len(c.orders) != 1 {
-			t.Errorf("%d orders, want the closed one", len(c.orders))
+		c.sessions[0].next.Store(c.sessions[0]) // as if it had ended just before
+		if c.leave(); len(c.sessions) != 1 {
+			t.Errorf("%d sessions, want the closed one", len(c.sessions))
 		}
 		time.Sleep(time.Hour) // a source that still runs keeps the bubble from ending
 	})

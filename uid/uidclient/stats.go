@@ -2,7 +2,7 @@ package uidclient
 
 import "github.com/uidring/uidring/uid"
 
-func add(sum *uid.Stats, o *order) {
+func add(sum *uid.Stats, o *session) {
 	s := o.Stats()
 	sum.Issued += s.Taken
 	sum.Dropped += s.Dropped
@@ -19,14 +19,14 @@ func (c *Client) Stats() uid.Stats {
 	if c.left != nil {
 		add(&sum, c.left)
 	}
-	for _, o := range c.orders {
+	for _, o := range c.sessions {
 		add(&sum, o)
 		sum.Remaining += o.remaining()
 	}
 	sum.Closed = c.closed
 	loads.Failures = c.failures.Load()
 	loads.Requests += loads.Failures
-	loads.Changes += int64(len(c.orders)) - 1
+	loads.Changes += int64(len(c.sessions)) - 1
 	sum.Loads = &loads
 	return sum
 }
