@@ -74,12 +74,12 @@ func choose(all map[string]uid.Stats, query url.Values) (ok bool) {
 	return len(all) > 0 || !query.Has("name")
 }
 
-// judged returns the generators, the worst first and then by name, and how many are in each
+// ranked returns the generators, the worst first and then by name, and how many are in each
 // state. If there are more than most, the busiest of those that are well remain.
-func judged(all map[string]uid.Stats, most int, now time.Time) (list []generator, count map[state]int) {
+func ranked(all map[string]uid.Stats, most int, now time.Time) (list []generator, count map[state]int) {
 	list, count = []generator{}, map[state]int{}
 	for name, s := range all {
-		state, notes := judge(s, now)
+		state, notes := stateOf(s, now)
 		list = append(list, generator{Name: name, State: state, Notes: notes, stats: s})
 		count[state]++
 	}
@@ -98,7 +98,7 @@ func judged(all map[string]uid.Stats, most int, now time.Time) (list []generator
 
 func (p *Page) document(all map[string]uid.Stats, most int) document {
 	d := document{Time: p.now().UTC(), Process: p.process, Found: len(all)}
-	d.Generators, _ = judged(all, most, d.Time)
+	d.Generators, _ = ranked(all, most, d.Time)
 	for i := range d.Generators {
 		d.Generators[i].fill()
 	}

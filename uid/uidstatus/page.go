@@ -96,7 +96,7 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no generator has the name %q", query.Get("name"))
 		return
 	}
-	list, count := judged(all, mostRows, now)
+	list, count := ranked(all, mostRows, now)
 	if len(list) == 1 && (found == 1 || query.Has("name")) {
 		view.Card = newCard(list[0], found == 1, now)
 		if clock := list[0].stats.Clock; clock != nil && query.Has("id") {

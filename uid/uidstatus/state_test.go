@@ -10,7 +10,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-func TestJudge(t *testing.T) {
+func TestState(t *testing.T) {
 	const (
 		atLimit   = "Ids are stamped 1h ahead of the clock, which is the limit. New ids come at the pace of the clock."
 		noTime    = "No time is reserved under a worker number: gone"
@@ -87,7 +87,7 @@ func TestJudge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := statstest.Calm()
 			tt.set(&s)
-			if state, notes := judge(s, noon); state != tt.state || !slices.Equal(notes, tt.notes) {
+			if state, notes := stateOf(s, noon); state != tt.state || !slices.Equal(notes, tt.notes) {
 				t.Errorf("%s %q\nwant %s %q", state, notes, tt.state, tt.notes)
 			}
 		})

@@ -30,8 +30,8 @@ func (s state) rank() int { return slices.Index([]state{fine, warning, failing},
 // nearly is the share of MaxBorrow from which borrowed time is worth a warning.
 const nearly = 0.8
 
-// judge returns the worst state that applies, and the reasons as sentences.
-func judge(s uid.Stats, now time.Time) (state, []string) {
+// stateOf returns the worst state that applies, and the reasons as sentences.
+func stateOf(s uid.Stats, now time.Time) (state, []string) {
 	v := verdict{fine, []string{}}
 	if s.Closed {
 		v.say(failing, "The generator is closed.")
@@ -84,7 +84,7 @@ func (v *verdict) clock(s uid.Stats, now time.Time) {
 	}
 }
 
-// ring judges how the ring is filled. A full ring alone reaches a small MaxBorrow, which is
+// ring notes how the ring is filled. A full ring alone reaches a small MaxBorrow, which is
 // no reason for a warning.
 func (v *verdict) ring(s uid.Stats) {
 	r, empty := s.Ring, s.Remaining == 0
