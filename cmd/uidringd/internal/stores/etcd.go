@@ -37,7 +37,12 @@ func etcd(text string) (*database.Store, error) {
 			return nil, nil, err
 		}
 		store := workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix})
-		if err := store.Prepare(ctx, nil); err != nil {
+		// Get waits for a member until ctx ends. Prepare does not, but names a right that is missing.
+		_, err = client.Get(ctx, prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if ctx.Err() == nil {
+			err = store.Prepare(ctx, nil)
+		}
+		if err != nil {
 			return nil, nil, errors.Join(err, client.Close())
 		}
 		return store, client.Close, nil
