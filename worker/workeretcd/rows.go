@@ -63,7 +63,7 @@ func (s *Store) txn(ctx context.Context) clientv3.Txn {
 // led makes a request. A member without a leader refuses it, and the client asks the next member.
 func led[T any](s *Store, request func() (T, error)) (answer T, err error) {
 	for range max(1, len(s.client.Endpoints())) {
-		if answer, err = request(); !errors.Is(err, rpctypes.ErrNoLeader) {
+		if answer, err = request(); !errors.Is(rpctypes.Error(err), rpctypes.ErrNoLeader) {
 			break
 		}
 	}

@@ -82,9 +82,11 @@ func (s *Store) Check() error {
 // Prepare implements leasestore.Preparer. It makes a request that fails at once if no member
 // accepts a connection: other requests of the client wait for one.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
-	_, err := etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(clientv3.WithRequireLeader(ctx),
-		&etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}, grpc.WaitForReady(false))
-	return s.marked(err)
+	first := &etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}
+	_, err := led(s, func() (*etcdserverpb.RangeResponse, error) {
+		return etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(clientv3.WithRequireLeader(ctx), first, grpc.WaitForReady(false))
+	})
+	return s.marked(rpctypes.Error(err)) // which the client's own methods return
 }
 
 // Swap implements leasestore.Store.
@@ -205,9 +207,9 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 		if remembered != old || remembered == layout {
 			return remembered, nil
 		}
-		written, err := s.client.Txn(ctx).
+		written, err := led(s, s.client.Txn(ctx).
 			If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
-			Then(clientv3.OpPut(key, layout)).Commit()
+			Then(clientv3.OpPut(key, layout)).Commit)
 		if err != nil {
 			return "", s.marked(err)
 		}

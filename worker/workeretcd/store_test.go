@@ -188,22 +188,26 @@ func TestLeaderKilled(t *testing.T) {
 	})
 }
 
-// What a member without a leader refuses, another member is asked at once.
+// What a member without a leader refuses, another member is asked at once: whichever requests are refused, a start
+// and renewals succeed.
 func TestMemberWithoutLeader(t *testing.T) {
-	var requests atomic.Int64
-	client := connect(t, servertest.StartEtcd(t, 3), before(func() error {
-		if requests.Add(1)%2 == 0 {
-			return rpctypes.ErrGRPCNoLeader
+	members := servertest.StartEtcd(t, 3)
+	for refused := range int64(2) {
+		var requests atomic.Int64
+		client := connect(t, members, before(func() error {
+			if requests.Add(1)%2 == refused {
+				return rpctypes.ErrGRPCNoLeader
+			}
+			return nil
+		}))
+		h := take(t, client, lease.Config{Expiry: time.Hour, Window: time.Hour})
+		for range 3 {
+			h.Renew(t)
 		}
-		return nil
-	}))
-	h := take(t, client, lease.Config{Expiry: time.Hour, Window: time.Hour})
-	for range 3 {
-		h.Renew(t)
-	}
-	for _, g := range h.History() {
-		if g.Err != nil {
-			t.Error(g.Err)
+		for _, g := range h.History() {
+			if g.Err != nil {
+				t.Error(g.Err)
+			}
 		}
 	}
 }
