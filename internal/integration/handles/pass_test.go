@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -96,7 +97,7 @@ func (a *app) see(what string, ids []uid.ID) error {
 }
 
 func (a *app) generate(ctx context.Context, source uid.WorkerSource) error {
-	gen, err := uid.NewCached(ctx, source, uid.CachedConfig{Logger: quiet})
+	gen, err := uid.NewCached(ctx, source, uid.CachedConfig{Layout: layout, Logger: quiet})
 	if err != nil {
 		return err
 	}
@@ -114,6 +115,9 @@ func (a *app) count(ctx context.Context, store segment.Store) error {
 	_, err = gen.WaitN(ctx, ids)
 	return errors.Join(err, a.see(fmt.Sprint(store), ids), gen.Shutdown(ctx))
 }
+
+// layout has ticks of a millisecond, so that the ring borrows little time, and each renewal shows.
+var layout = bits.Snowflake()
 
 var errRolledBack = errors.New("rolled back")
 
@@ -142,7 +146,8 @@ func (a *app) gapless(ctx context.Context) error {
 func (a *app) orders(ctx context.Context) (err error) {
 	db := a.db.WithContext(ctx)
 	if a.keys == nil {
-		if a.keys, err = uid.NewCached(ctx, worker.NewLeaser(a.db, lease.Config{Expiry: 400 * time.Millisecond, Logger: quiet}), uid.CachedConfig{Logger: quiet}); err != nil {
+		if a.keys, err = uid.NewCached(ctx, worker.NewLeaser(a.db, lease.Config{Expiry: 400 * time.Millisecond, Logger: quiet}),
+			uid.CachedConfig{Layout: layout, Logger: quiet}); err != nil {
 			return err
 		}
 		if err := errors.Join(a.db.Use(uidgorm.New(a.keys, uidgorm.Config{})), db.AutoMigrate(&Order{})); err != nil {
