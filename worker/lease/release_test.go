@@ -1,9 +1,9 @@
 package lease_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -145,7 +145,7 @@ func (s stuck) Handle(context.Context, slog.Record) error { <-s.may; return nil 
 func TestReleaseIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, may := new(hooked), make(chan struct{})
-		h := hold(t, s, lease.Config{Logger: slog.New(stuck{slog.NewTextHandler(io.Discard, nil), may})})
+		h := hold(t, s, lease.Config{Logger: slog.New(stuck{slog.NewTextHandler(new(bytes.Buffer), nil), may})})
 		s.calling(failing(errUnavailable))
 		time.Sleep(16 * time.Second) // a line says that the number is not renewed
 		ctx, cancel := context.WithCancel(t.Context())
