@@ -178,9 +178,6 @@ func (c *database) open(t *testing.T, how cell) *gorm.DB {
 	return db
 }
 
-// lastPass is on tables that were altered.
-const lastPass = 2
-
 // altered changes columns that the library reads.
 var altered = map[string][]string{
 	"sqlite": {"ALTER TABLE WORKER_NODE ADD COLUMN note INT", "ALTER TABLE WORKER_LEASE ADD COLUMN note INT",

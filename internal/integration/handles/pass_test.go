@@ -119,6 +119,9 @@ func (a *app) count(ctx context.Context, store segment.Store) error {
 // layout has ticks of a millisecond, so that the ring borrows little time, and each renewal shows.
 var layout = bits.Snowflake()
 
+// lastPass is on tables that were altered.
+const lastPass = 2
+
 var errRolledBack = errors.New("rolled back")
 
 // gapless draws two numbers in each pass, and between them one whose transaction is rolled back.
