@@ -58,7 +58,7 @@ func TestBeginsAtRandom(t *testing.T) {
 	for _, kind := range []string{"default", "slots"} {
 		t.Run(kind, func(t *testing.T) {
 			counts := make([]int64, 1<<6)
-			for range 10_000 {
+			for range 20_000 {
 				gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
 				sequence := parsed(t, gen, mustNext(t, gen)).Sequence
 				if sequence >= 1<<5 {

@@ -111,7 +111,7 @@ func meet(t *testing.T, p pair, before int, first, second string, point int, los
 		go func() { meeting.Wait(); close(done) }()
 		select {
 		case <-done:
-		case <-time.After(time.Minute): // a start gives up after two
+		case <-time.After(15 * time.Second):
 			t.Errorf("point %d, lost %t: a %s that is stopped stops a %s", point, lost, first, second)
 		}
 	}

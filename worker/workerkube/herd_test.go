@@ -116,7 +116,7 @@ func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{T: t, expiry: 10 * time.Minute} // longer than all starts take, at this rate
 		store, began := f.open(rest.Config{}), time.Now()
-		last, each := f.start(100, func() leasestore.Store { return store })
+		last, each := f.start(300, func() leasestore.Store { return store })
 		t.Logf("the last after %v, %.1f requests each", last, each)
 		if allowed := 10 + 5*time.Since(began).Seconds(); float64(f.requests.Load()) > 1.1*allowed {
 			t.Errorf("%d requests; want %.0f", f.requests.Load(), allowed)
