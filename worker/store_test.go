@@ -262,6 +262,29 @@ func TestFreshBesideChosen(t *testing.T) {
 	})
 }
 
+// A count that went back is raised above the rows, but not lowered below what others gave meanwhile.
+func TestRecountBesideOthers(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		db, pool := s.Pooled(t)
+		rows := s.leaser(db)
+		if number, done, err := rows.Insert(t.Context(), acquire(0, "before", true)); number != 0 || !done || err != nil {
+			t.Fatalf("%d, %t, %v", number, done, err)
+		}
+		s.Exec(t, "UPDATE %s SET reserved_until = 0 WHERE worker_id = -1", s.Table)
+		once := sync.OnceFunc(func() { s.Exec(t, "UPDATE %s SET reserved_until = 10 WHERE worker_id = -1", s.Table) })
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if strings.HasPrefix(query, "UPDATE") {
+				once()
+			}
+			return nil
+		}})
+		if number, done, err := rows.Insert(t.Context(), acquire(0, "fresh", true)); number != 10 || !done || err != nil {
+			t.Errorf("%d, %t, %v; want number 10", number, done, err)
+		}
+	})
+}
+
 // Each range remembers what was given, though the rows are gone. Whoever takes numbers
 // from all ranges starts above what they were given.
 func TestRanges(t *testing.T) {
