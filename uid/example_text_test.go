@@ -23,7 +23,7 @@ func ExampleParseBase32() {
 	fmt.Println(err)
 	// Output:
 	// 960121041164754944 <nil>
-	// uid: not an id: "0TMRU00001R00", "U" at 5 is no character of Crockford's base32, want 13 of them
+	// uid: not an id: "0TMRU00001R00", "U" at 5 is not a character of Crockford's base32, want 13 of them
 }
 
 func ExampleID_Base62() {

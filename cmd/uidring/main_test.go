@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// process returns the command as a process of its own, in the current folder.
+// process returns the command as a separate process in the current folder.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -64,7 +64,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A store that remembers another layout is told of in the command's words.
+// The error about another layout names flags of the command.
 func TestOtherLayout(t *testing.T) {
 	clitest.Elsewhere(t)
 	uidring.Succeed(t, "gen")

@@ -17,7 +17,7 @@ const (
 	Base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// None is the value of a byte that is no character of an alphabet.
+// None is the value of a byte that is not a character of an alphabet.
 const None = 0xff
 
 // Alphabet gives the value of each byte, or None.
@@ -87,7 +87,7 @@ func (a *Alphabet) Fault(sentinel error, text string, width int, want string) er
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(text[i:])
-		return fmt.Errorf("%w: %s, %s at %d is no character of %s, want %d of them",
+		return fmt.Errorf("%w: %s, %s at %d is not a character of %s, want %d of them",
 			sentinel, Quote(text), strconv.Quote(text[i:i+size]), i+1, a.name, width)
 	}
 	if len(text) != width {

@@ -75,7 +75,7 @@ func ExampleParseToken() {
 	fmt.Println(err)
 	// Output:
 	// 4EXXHVZ721QW3N4Q2AVWHBZ7YW <nil>
-	// opaque: malformed: "4EXX-HVZ7-21QW", "-" at 5 is no character of Crockford's base32, want 26 of them
+	// opaque: malformed: "4EXX-HVZ7-21QW", "-" at 5 is not a character of Crockford's base32, want 26 of them
 }
 
 func ExampleToken() {

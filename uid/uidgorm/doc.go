@@ -1,7 +1,7 @@
 // Package uidgorm is a GORM plugin that fills the primary keys of new rows with ids
 // from a generator of package uid, before they are inserted:
 //
-//	gen, err := uid.NewCached(ctx, worker.NewRegistry(db, worker.RegistryConfig{}), uid.CachedConfig{})
+//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //	...
 //	defer gen.Close()
 //	err = db.Use(uidgorm.New(gen, uidgorm.Config{}))
@@ -31,11 +31,11 @@
 //
 // # What is covered
 //
-// The plugin fills structs, slices and arrays of structs or of pointers to structs, and maps that
-// GORM takes with Model(&Order{}), in CreateInBatches, Save where it inserts, FirstOrCreate,
-// upserts, the generics API, associations and join tables, and in sessions of all kinds. It adds
-// the key to the columns of a Select. GORM knows no model for a map created with Table("orders")
-// alone, nor for SQL sent with Exec or Raw: the plugin fills no key there.
+// The plugin fills structs, slices and arrays of them or of pointers to them, and maps that GORM
+// takes with Model(&Order{}). It does so in every call that inserts: CreateInBatches, Save,
+// FirstOrCreate, upserts, the generics API, associations and join tables. It adds the key to the
+// columns of a Select. A map created with Table("orders") alone has no model, and neither has SQL
+// sent with Exec or Raw: the plugin fills no key there.
 //
 // Keys are filled before the transaction begins, so BeforeCreate sees them. If a hook sets a key
 // to zero, the plugin fills it again. A hook that copies its row and creates the copy inserts one

@@ -25,7 +25,7 @@ const (
 
 // Main runs root as the process's command, and ends the process with the exit code.
 func Main(root *cobra.Command) {
-	// A write to a pipe that nobody reads is no failure, and must not kill the process.
+	// Writing to a closed pipe is not a failure, and must not kill the process.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(Run(context.Background(), root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

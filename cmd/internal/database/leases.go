@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Stores reads the URLs of stores that are no SQL database, by the URL's scheme. uidring has
+// Stores opens stores other than SQL databases, by the scheme of their URL. uidring has
 // none of them, so that it links SQL drivers alone; uidringd has all.
 type Stores map[string]func(url string) (*Store, error)
 

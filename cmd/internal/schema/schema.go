@@ -81,7 +81,7 @@ of who creates counters too.`,
 				case known && !slices.Contains(words, args[0]):
 					return cli.Usagef("%[1]s is no SQL database; its rights are printed by uidringd schema %[1]s (go install github.com/uidring/uidring/cmd/uidringd@latest)", args[0])
 				case !known:
-					return cli.Usagef("%q is no kind of database; want %s", args[0], strings.Join(words, ", "))
+					return cli.Usagef("%q is not a kind of database; want %s", args[0], strings.Join(words, ", "))
 				case flags.Changed("dsn"):
 					return cli.Usagef("want %s or --dsn, not both", args[0])
 				}

@@ -135,7 +135,7 @@ with blank  1        1000  2026-01-02T03:04:05Z
 	}
 }
 
-// A gapless counter is no counter of segments.
+// The segment commands do not list gapless counters.
 func TestGapless(t *testing.T) {
 	clitest.Elsewhere(t)
 	if got := uidring.Succeed(t, "segments", "create", "invoices", "--gapless", "--next", "7"); !strings.HasPrefix(got, "invoices begins at 7, in ") {

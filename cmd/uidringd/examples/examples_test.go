@@ -1,4 +1,4 @@
-// Package examples has no code of its own. It tests clients of the server's HTTP in other languages,
+// Package examples contains only tests, of HTTP clients in other languages,
 // each in one file that needs nothing but the language's own library.
 package examples
 

@@ -56,7 +56,7 @@ func health(ctx context.Context, at string, out io.Writer) error {
 		u = &url.URL{Scheme: "http", Host: "localhost"}
 	}
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return cli.Usagef("%q is no address of a server; want one such as http://127.0.0.1:8080 or unix:/run/uidring/http.sock", at)
+		return cli.Usagef("%q is not the address of a server; want one such as http://127.0.0.1:8080 or unix:/run/uidring/http.sock", at)
 	}
 	u.Path = cmp.Or(strings.TrimSuffix(u.Path, "/"), "/readyz")
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)

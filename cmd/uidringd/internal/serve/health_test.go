@@ -34,12 +34,12 @@ func TestHealth(t *testing.T) {
 		{plain.URL, "/readyz", ""}, {plain.URL + "/", "/readyz", ""}, {secure.URL, "/readyz", ""}, {"unix:" + path, "/readyz", ""},
 		{plain.URL + "/readyz?generator=ids", "/readyz?generator=ids", "503"}, {plain.URL + "/healthz", "/healthz", "503"},
 		{"unix:" + path + "x", "", "no such file"}, {"http://" + closedAddress(t), "", "refused"},
-		{"nonsense", "", "no address"}, {"ftp://host", "", "no address"}, {"http://", "", "no address"}, {"http://%", "", "no address"},
+		{"nonsense", "", "not the address of a server"}, {"ftp://host", "", "no address"}, {"http://", "", "no address"}, {"http://%", "", "no address"},
 	} {
 		var out strings.Builder
 		err := health(t.Context(), tt.at, &out)
 		usage := (*cli.UsageError)(nil)
-		if out.String() != tt.says || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || errors.As(err, &usage) != (tt.err == "no address") {
+		if out.String() != tt.says || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || errors.As(err, &usage) != (tt.err == "not the address of a server") {
 			t.Errorf("%s: %q, %v; want %q, %q", tt.at, &out, err, tt.says, tt.err)
 		}
 	}
