@@ -34,7 +34,7 @@ func TestHealth(t *testing.T) {
 		{plain.URL, "/readyz", ""}, {plain.URL + "/", "/readyz", ""}, {secure.URL, "/readyz", ""}, {"unix:" + path, "/readyz", ""},
 		{plain.URL + "/readyz?generator=ids", "/readyz?generator=ids", "503"}, {plain.URL + "/healthz", "/healthz", "503"},
 		{"unix:" + path + "x", "", "no such file"}, {"http://" + closedAddress(t), "", "refused"},
-		{"nonsense", "", "not the address of a server"}, {"ftp://host", "", "no address"}, {"http://", "", "no address"}, {"http://%", "", "no address"},
+		{"nonsense", "", "not the address of a server"}, {"ftp://host", "", "not the address of a server"}, {"http://", "", "not the address of a server"}, {"http://%", "", "not the address of a server"},
 	} {
 		var out strings.Builder
 		err := health(t.Context(), tt.at, &out)
