@@ -114,8 +114,8 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	if err := r.ready(ctx); err != nil {
 		return 0, err
 	}
-	if err := sqldb.Uncommitted(ctx, r.db); err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrDB, err)
+	if err := r.committed(ctx); err != nil {
+		return 0, r.fail(ctx, "ask for the commits of", err)
 	}
 	switch err := request.CheckLayout(ctx, r.remember); {
 	case errors.Is(err, errForgets):

@@ -78,8 +78,8 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.name); err != nil {
 		return s.marked(err)
 	}
-	if err := sqldb.Uncommitted(ctx, s.db); err != nil {
-		return s.marked(fmt.Errorf("%w: %w", ErrDB, err))
+	if err := s.committed(ctx); err != nil {
+		return s.marked(err)
 	}
 	s.log.Store(log)
 	file, err := s.checkFile(ctx, log)

@@ -108,6 +108,16 @@ func (t *table) check() error {
 	return errors.Join(t.faults, err)
 }
 
+// committed returns an error if statements of the handle do not commit by themselves. It matches ErrDB,
+// unless the database did not say.
+func (t *table) committed(ctx context.Context) error {
+	err := sqldb.Uncommitted(ctx, t.db)
+	if errors.Is(err, sqldb.ErrUncommitted) {
+		err = fmt.Errorf("%w: %w", ErrDB, err)
+	}
+	return err
+}
+
 func (t *table) fail(ctx context.Context, doing string, err error) error {
 	if _, ok := errors.AsType[*lease.ExhaustedError](err); ok {
 		return err // complete by itself

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"testing"
 	"time"
@@ -139,5 +140,26 @@ func TestTransientErrorAtRenewal(t *testing.T) {
 			h.Renew(t)
 		}
 		h.Kept(t)
+	})
+}
+
+// A start that the database does not answer says so, and not that the handle is unfit.
+func TestUnansweredAtStart(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		db, pool := s.Pooled(t)
+		for at := 1; ; at++ {
+			sent := failAt(pool, at, false, driver.ErrBadConn)
+			gen, err := uid.NewCached(t.Context(), s.on(db), uid.CachedConfig{})
+			if *sent < at {
+				need.Must(t, errors.Join(err, gen.Close()))
+				return
+			}
+			switch {
+			case errors.Is(err, worker.ErrDB):
+				t.Errorf("statement %d: %v, want an error that does not match ErrDB", at, err)
+			case err == nil:
+				need.Must(t, gen.Close())
+			}
+		}
 	})
 }

@@ -91,6 +91,10 @@ func full(ctx context.Context, db *gorm.DB, err error) error {
 	return err
 }
 
+// ErrUncommitted is matched by an error of Uncommitted about the handle, not about the question.
+var ErrUncommitted = errors.New("autocommit is off in its sessions, so what they write could be rolled back; " +
+	"want a DSN without autocommit, and no SET autocommit in init_connect")
+
 // Uncommitted returns an error if a statement outside a transaction is not committed by itself.
 func Uncommitted(ctx context.Context, db *gorm.DB) error {
 	if db.Name() != "mysql" {
@@ -99,7 +103,7 @@ func Uncommitted(ctx context.Context, db *gorm.DB) error {
 	autocommit := true
 	err := Alone(ctx, db, func(tx *gorm.DB) error { return tx.Raw("SELECT @@autocommit").Scan(&autocommit).Error })
 	if err == nil && !autocommit {
-		err = errors.New("autocommit is off in its sessions, so what they write could be rolled back; want a DSN without autocommit, and no SET autocommit in init_connect")
+		err = ErrUncommitted
 	}
 	return err
 }
