@@ -99,7 +99,8 @@ func (t *table) there(ctx context.Context) (*table, error) {
 
 // greatest is the greatest key of the Registry's table, 0 for none.
 func (t *table) greatest(ctx context.Context) (key int64, err error) {
-	return key, t.ask(ctx, &key, "SELECT COALESCE(MAX(id), 0) FROM "+t.quoted())
+	err = t.ask(ctx, &key, "SELECT COALESCE(MAX(id), 0) FROM "+t.quoted())
+	return key, err
 }
 
 // draw inserts a row into the Registry's table and returns its key, which nobody else has. insert is
@@ -119,7 +120,7 @@ func (p pair) draw(ctx context.Context, insert func() (int64, error)) (int64, er
 // admit reports whether a key that is committed may be used. The key is the authority from then on.
 func (p pair) admit(ctx context.Context, key int64) (bool, error) {
 	for {
-		_, err := p.leases.exec(ctx, "UPDATE {table} SET reserved_until = ? WHERE worker_id = -1 AND host = ? AND reserved_until <= ?", key+1, byKey, key)
+		_, err := p.leases.exec(ctx, "UPDATE {table} SET reserved_until = ? WHERE worker_id = -1 AND host = '"+byKey+"' AND reserved_until <= ?", key+1, key)
 		if err != nil {
 			return false, err
 		}
@@ -153,14 +154,14 @@ func (p pair) admit(ctx context.Context, key int64) (bool, error) {
 // takeOver makes the key the authority for new numbers, above all that were counted, assigned, or
 // given in a range.
 func (p pair) takeOver(ctx context.Context) error {
-	marked, err := p.leases.exec(ctx, "UPDATE {table} SET heartbeat_at = reserved_until, host = ? WHERE worker_id = -1 AND host <> ?", byKey, byKey)
+	marked, err := p.leases.exec(ctx, "UPDATE {table} SET heartbeat_at = reserved_until, host = '"+byKey+"' WHERE worker_id = -1 AND host <> '"+byKey+"'")
 	if err != nil {
 		return err
 	}
 	if marked == 0 {
 		// The row is missing, or another process was faster. Without the row, rows of numbers show what was counted.
 		_, err = p.leases.exec(ctx, `INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-			SELECT -1, '-', beyond, beyond, ?, '-', 0, {now} FROM (SELECT COALESCE(MAX(worker_id), -1) + 1 AS beyond FROM {table} WHERE worker_id >= 0) counted`, byKey)
+			SELECT -1, '-', beyond, beyond, '`+byKey+`', '-', 0, {now} FROM (SELECT COALESCE(MAX(worker_id), -1) + 1 AS beyond FROM {table} WHERE worker_id >= 0) counted`)
 		if err != nil && !p.leases.dialect().Duplicate(err) {
 			return err
 		}
@@ -272,7 +273,7 @@ func (s *Store) next(ctx context.Context, registry *table, view leasestore.View,
 // admits refuses to take over a number that a Registry has given as well, one that asked no Leaser.
 func (s *Store) admits(ctx context.Context, registry *table, w leasestore.Write) error {
 	var rows int64
-	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort)
+	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> '"+drawnPort+"'", w.Number)
 	if err == nil && rows > 0 {
 		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, NoOtherTable in the worker.StoreConfig",
 			ErrMixed, registry.name, w.Number)

@@ -8,8 +8,8 @@ import (
 
 // Each table remembers the layout of its ids in a row of its own, whose key is no number.
 const (
-	leaseLayout = math.MinInt64 // no range of numbers begins so high that this counts it
-	nodeLayout  = -1
+	leaseLayout int64 = math.MinInt64 // no range of numbers begins so high that this counts it
+	nodeLayout  int64 = -1
 )
 
 // layoutText is a layout in two columns, which have 64 characters each.

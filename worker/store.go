@@ -105,7 +105,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 			COALESCE((SELECT host FROM {table} WHERE worker_id = -1), '') AS authority,
 			COALESCE((SELECT MIN(worker_id) FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS least,
 			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`),
-			counter(within.To), within.From, within.To, within.From, within.To).Scan(&is).Error
+			s.values(counter(within.To), within.From, within.To, within.From, within.To)...).Scan(&is).Error
 		switch {
 		case err != nil:
 			return err
@@ -118,7 +118,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 		view.Now, view.Next = is.Clock, max(within.From, is.Given, is.Beyond)
 		if full {
 			err = tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?"),
-				within.From, within.To, expiry.Milliseconds()).Scan(&view.Held).Error
+				s.values(within.From, within.To, expiry.Milliseconds())...).Scan(&view.Held).Error
 		}
 		if err == nil {
 			view.Free, err = s.free(tx, registry, within, is, full, expiry)
@@ -149,8 +149,7 @@ type state struct {
 func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is state, full bool, expiry time.Duration) (free []leasestore.Row, err error) {
 	where, values := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?", []any{within.From, within.To, expiry.Milliseconds()}
 	if registry != nil {
-		where += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
-		values = append(values, drawnPort)
+		where += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> '" + drawnPort + "')"
 	}
 	from, tries := "{table}", 1
 	sampled := !full && is.Beyond-is.Least > points
@@ -167,7 +166,7 @@ func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is s
 		}
 		var rows []rowRecord
 		err := tx.Raw(s.query("SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+from+where+
-			" ORDER BY reserved_until, worker_id LIMIT 256"), append(vars, values...)...).Scan(&rows).Error
+			" ORDER BY reserved_until, worker_id LIMIT 256"), s.values(append(vars, values...)...)...).Scan(&rows).Error
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +204,7 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 		var r rowRecord
 		err := tx.Raw(s.query(`SELECT clock, token AS token, reserved_until AS reserved,
 			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created
-			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`), number).Scan(&r).Error
+			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`), s.values(number)...).Scan(&r).Error
 		if err != nil {
 			return err
 		}

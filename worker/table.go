@@ -56,7 +56,7 @@ func (t *table) alone(ctx context.Context, f func(tx *gorm.DB) error) error {
 // exec runs one statement, which commits by itself, and returns how many rows it wrote.
 func (t *table) exec(ctx context.Context, statement string, vars ...any) (rows int64, err error) {
 	err = t.alone(ctx, func(tx *gorm.DB) error {
-		result := tx.Exec(t.query(statement), vars...)
+		result := tx.Exec(t.query(statement), t.values(vars...)...)
 		rows = result.RowsAffected
 		return result.Error
 	})
@@ -74,7 +74,20 @@ func (t *table) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
 
 // ask runs a query as reads does, and scans the rows into dest.
 func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) error {
-	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
+	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, t.values(vars...)...).Scan(dest).Error })
+}
+
+// values returns the values of a statement. For MySQL, numbers become part of its text: a statement with a value costs
+// three requests, of which the first prepares it.
+func (t *table) values(vars ...any) []any {
+	if t.db.Name() == "mysql" {
+		for i, v := range vars {
+			if number, ok := v.(int64); ok {
+				vars[i] = gorm.Expr(strconv.FormatInt(number, 10))
+			}
+		}
+	}
+	return vars
 }
 
 // marked marks the error of a request that succeeds if it is made again, or if the user gets a right.

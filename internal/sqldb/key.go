@@ -7,18 +7,18 @@ import (
 	"gorm.io/gorm"
 )
 
-// keyless selects a row if a table has no key of one column. The first ? stands for the column,
-// each other for the table. A view is not judged.
+// keyless selects a row if a table has no key of one column. Each ? stands for the table, and {column} for
+// the column. A view is not judged.
 var keyless = map[string]string{
-	"mysql": "SELECT 1 FROM (SELECT ? AS key_column, SUBSTRING_INDEX(?, '.', -1) AS name, " +
+	"mysql": "SELECT 1 FROM (SELECT '{column}' AS key_column, SUBSTRING_INDEX(?, '.', -1) AS name, " +
 		"IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE()) AS db) wanted " +
 		"JOIN information_schema.tables t ON t.table_name = wanted.name AND t.table_schema = wanted.db AND t.table_type = 'BASE TABLE' " +
 		"WHERE NOT EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_name = wanted.name AND s.table_schema = wanted.db " +
 		"GROUP BY s.index_name HAVING MAX(s.non_unique) = 0 AND COUNT(*) = 1 AND MAX(s.column_name) = MAX(wanted.key_column))",
-	"postgres": "SELECT 1 FROM (SELECT CAST(? AS TEXT) AS key_column) wanted, pg_class t WHERE t.oid = to_regclass(?) AND t.relkind IN ('r', 'p') " +
+	"postgres": "SELECT 1 FROM (SELECT CAST('{column}' AS TEXT) AS key_column) wanted, pg_class t WHERE t.oid = to_regclass(?) AND t.relkind IN ('r', 'p') " +
 		"AND NOT EXISTS (SELECT 1 FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0] " +
 		"WHERE indrelid = t.oid AND indisunique AND indisvalid AND indpred IS NULL AND indnkeyatts = 1 AND attname = key_column)",
-	"sqlite": "SELECT 1 FROM (SELECT ? AS key_column) wanted, sqlite_master t WHERE t.type = 'table' AND t.name = SUBSTR(?, INSTR(?, '.') + 1) COLLATE NOCASE " +
+	"sqlite": "SELECT 1 FROM (SELECT '{column}' AS key_column) wanted, sqlite_master t WHERE t.type = 'table' AND t.name = SUBSTR(?, INSTR(?, '.') + 1) COLLATE NOCASE " +
 		"AND (SELECT GROUP_CONCAT(LOWER(name)) FROM pragma_table_info(t.name) WHERE pk > 0) IS NOT key_column " +
 		"AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) i WHERE i.\"unique\" AND NOT i.partial " +
 		"AND (SELECT GROUP_CONCAT(LOWER(name)) FROM pragma_index_info(i.name)) = key_column)",
@@ -31,12 +31,7 @@ func Keyless(ctx context.Context, db *gorm.DB, table, column string) (bool, erro
 		return false, nil
 	}
 	var rows []int64
-	err := Alone(ctx, db, func(tx *gorm.DB) error {
-		vars := []any{column}
-		for range strings.Count(query, "?") - 1 {
-			vars = append(vars, table)
-		}
-		return tx.Raw(query, vars...).Scan(&rows).Error
-	})
+	query = strings.ReplaceAll(query, "{column}", column)
+	err := Alone(ctx, db, func(tx *gorm.DB) error { return about(tx, query, table).Scan(&rows).Error })
 	return len(rows) > 0, err
 }

@@ -78,11 +78,7 @@ func namesake(db *gorm.DB, own, name string, there bool) error {
 }
 
 func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []string, err error) {
-	vars := make([]any, strings.Count(query, "?"))
-	for i := range vars {
-		vars[i] = table
-	}
-	read := func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(&texts).Error }
+	read := func(tx *gorm.DB) error { return about(tx, query, table).Scan(&texts).Error }
 	if InTransaction(db) {
 		err = Transaction(ctx, db, read) // in a savepoint, so that the caller's goes on if the table is missing
 	} else {
