@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -138,5 +139,32 @@ func TestRowChangedByPlugin(t *testing.T) {
 		if number != 0 || !errors.Is(err, worker.ErrKey) || strings.Count(err.Error(), "worker: ") != 1 {
 			t.Errorf("Assign = %d, %v; want ErrKey, and the package's name once", number, err)
 		}
+	})
+}
+
+// A later start on MySQL prepares one statement, the one that takes its number: a statement that is prepared costs three
+// requests.
+func TestPreparedStatements(t *testing.T) {
+	on(t, []string{"mysql"}, tables, func(t *testing.T, s *store) {
+		gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{})
+		need.Must(t, errors.Join(err, gen.Close()))
+
+		db := s.Open(t, s.URL)
+		pool, err := db.DB()
+		need.Must(t, err)
+		pool.SetMaxOpenConns(1)
+		prepared := func() (n int64) {
+			t.Helper()
+			var name string
+			need.Must(t, pool.QueryRow("SHOW SESSION STATUS LIKE 'Com_stmt_prepare'").Scan(&name, &n))
+			return n
+		}
+		before := prepared()
+		gen, err = uid.NewCached(t.Context(), s.on(db), uid.CachedConfig{})
+		need.Must(t, err)
+		if n := prepared() - before; n != 1 {
+			t.Errorf("%d statements were prepared, want 1", n)
+		}
+		need.Must(t, gen.Close())
 	})
 }
