@@ -96,7 +96,7 @@ func scattered(ctx context.Context, db *gorm.DB) (err error) {
 	if none != nil || pool.Stats().MaxOpenConnections == 1 {
 		return nil // connections of the app's own making, or one
 	}
-	var tables [2]int
+	var tables [2]string // their names
 	for i := range tables {
 		conn, err := pool.Conn(ctx)
 		if err != nil {
@@ -104,7 +104,7 @@ func scattered(ctx context.Context, db *gorm.DB) (err error) {
 		}
 		defer func() { _ = conn.Close() }()
 		var file sql.NullString
-		query := "SELECT file, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_database_list WHERE name = 'main'"
+		query := "SELECT file, (SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master) FROM pragma_database_list WHERE name = 'main'"
 		if err := conn.QueryRowContext(ctx, query).Scan(&file, &tables[i]); err != nil || file.String != "" {
 			return err
 		}

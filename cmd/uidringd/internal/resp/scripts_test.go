@@ -78,7 +78,11 @@ type process struct {
 	name   string
 	stdin  io.Writer
 	stdout *bufio.Reader
+	hangs  *time.Timer // kills it
 }
+
+// hung is longer than a script waits for its servers.
+const hung = 2 * time.Minute
 
 // start starts a script, and ends it with the test. It is killed if it hangs.
 func (s script) start(t *testing.T, dir, token string, servers ...string) *process {
@@ -89,8 +93,10 @@ func (s script) start(t *testing.T, dir, token string, servers ...string) *proce
 	stdin, err := cmd.StdinPipe()
 	stdout, err2 := cmd.StdoutPipe()
 	need.Must(t, errors.Join(err, err2, cmd.Start()))
-	hangs := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
+	hangs := time.AfterFunc(hung, func() { _ = cmd.Process.Kill() })
+	hangs.Stop()
 	t.Cleanup(func() {
+		hangs.Reset(hung)
 		defer hangs.Stop()
 		_ = stdin.Close()
 		rest, _ := io.ReadAll(stdout) // an error shows in Wait
@@ -98,12 +104,14 @@ func (s script) start(t *testing.T, dir, token string, servers ...string) *proce
 			t.Errorf("%s ended with %v, and said %q, %q", s.name, err, rest, stderr)
 		}
 	})
-	return &process{t, s.name, stdin, bufio.NewReader(stdout)}
+	return &process{t, s.name, stdin, bufio.NewReader(stdout), hangs}
 }
 
 // draw draws n ids of a generator by a command. With an error, it returns those that the client got.
 func (p *process) draw(command, generator string, n int) (ids []uid.ID, err error) {
 	p.t.Helper()
+	p.hangs.Reset(hung)
+	defer p.hangs.Stop()
 	_, _ = fmt.Fprintln(p.stdin, command, generator, n) // an error shows in the answer
 	answer, err := p.stdout.ReadString('\n')
 	if err != nil {

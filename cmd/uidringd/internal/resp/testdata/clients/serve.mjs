@@ -15,7 +15,7 @@ export async function serve({ connect, draw, close }) {
       error = undefined;
       try {
         client ??= await connect(address(servers[0]), token || undefined, timeout * 1000);
-        const drawn = await Promise.allSettled(draw(client, command, name, n - ids.length));
+        const drawn = await Promise.allSettled([...draw(client, command, name, n - ids.length)].map(within));
         ids.push(...drawn.filter((one) => one.status === "fulfilled").map((one) => one.value));
         error = drawn.find((one) => one.status === "rejected")?.reason;
       } catch (fault) {
@@ -30,6 +30,15 @@ export async function serve({ connect, draw, close }) {
     console.log(ids.join(" "));
   }
   if (client) close(client);
+}
+
+// within rejects what a library has not settled by twice its own time, as if it had lost a command.
+function within(promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(reject, 2 * timeout * 1000, new Error("the library did not end a command"));
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 function address(server) {
