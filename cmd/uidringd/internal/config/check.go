@@ -6,9 +6,11 @@ import (
 	"crypto/tls"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,8 +42,16 @@ func (c *Config) check(d *document, anonymous bool) {
 
 func between[T cmp.Ordered](d *document, field string, value, least, most T) {
 	if !(least <= value && value <= most) { // NaN too
-		d.fault(field, "is %v, want %v to %v", value, least, most)
+		d.fault(field, "is %v, want %s to %s", value, plain(least), plain(most))
 	}
+}
+
+// plain writes a limit without an exponent.
+func plain(limit any) string {
+	if number, ok := limit.(float64); ok {
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	return fmt.Sprint(limit)
 }
 
 func (d *document) oneOf(field, value string, words ...string) {
