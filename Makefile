@@ -33,6 +33,11 @@ reference: ## write the pages of docs/reference, as the commands describe themse
 	go run ./cmd/uidring docs docs/reference
 	go run ./cmd/uidringd docs docs/reference
 
+pictures: ## draw the pictures of docs, but for that of the benchmarks (needs chromium as UIDRING_TEST_BROWSER)
+	go test ./internal/test/readme -run 'TestLayouts|TestTimes' -update
+	dir=$$(mktemp -d) && UIDRING_TEST_ARTIFACTS=$$dir go test ./internal/integration/browser -run 'TestPage$$' -count=1 && \
+		for scheme in light dark; do cp $$dir/orders-$$scheme.png docs/status-$$scheme.png || exit; done && rm -r $$dir
+
 proto: ## generate the code of the server's .proto
 	cd cmd/uidringd && GOWORK=off npm exec --yes --package=@bufbuild/buf@1.75.0 -- buf $(or $(BUF),generate)
 
@@ -86,4 +91,4 @@ outdated: ## list the direct requirements of every module that have a newer vers
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
 
-.PHONY: help test race lint ci api reference proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-servers stress-memory stress-volume bench outdated release
+.PHONY: help test race lint ci api reference pictures proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-servers stress-memory stress-volume bench outdated release

@@ -74,7 +74,10 @@ func TestPage(t *testing.T) {
 	if query := value[string](t, ctx, `location.search + location.hash`); query != "?name=orders&id="+id.String() {
 		t.Errorf("the address has %q", query)
 	}
-	keep(t, ctx, "orders-light")
+	for _, scheme := range []string{"dark", "light"} { // the docs have them
+		run(t, ctx, screen(1200, scheme))
+		keep(t, ctx, "orders-"+scheme)
+	}
 
 	// A wrong one says why.
 	ask(`12<img src=x onerror=alert(1)>`)
