@@ -103,6 +103,24 @@ func (t *table) greatest(ctx context.Context) (key int64, err error) {
 	return key, err
 }
 
+// What a start writes to the Leasers' table after it has drawn a key, on no row.
+const (
+	noUpdate = "UPDATE {table} SET reserved_until = reserved_until WHERE worker_id = -1 AND 1 = 0"
+	noInsert = "INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) " +
+		"SELECT worker_id, token, reserved_until, heartbeat_at, host, port, type, created FROM {table} WHERE worker_id = -1 AND 1 = 0"
+)
+
+// writable fails if the database refuses one of the statements, for want of a right or since it is read-only. A key that is
+// drawn is used up, and a start that cannot go on would draw another at every retry.
+func (t *table) writable(ctx context.Context, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := t.exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // draw inserts a row into the Registry's table and returns its key, which nobody else has. insert is
 // called again while Leasers have the key.
 func (p pair) draw(ctx context.Context, insert func() (int64, error)) (int64, error) {
@@ -307,6 +325,9 @@ func (s *Store) drawn(ctx context.Context, registry *table, w leasestore.Write) 
 }
 
 func (s *Store) drawKey(ctx context.Context, registry *table, node leasestore.Node) (int64, error) {
+	if err := s.writable(ctx, noUpdate, noInsert); err != nil {
+		return 0, err
+	}
 	return pair{registry, &s.table}.draw(ctx, func() (int64, error) {
 		row := newEntry(0, lease.Node{Host: node.Host, Port: drawnPort, Type: lease.NodeType(node.Type)})
 		err := registry.alone(ctx, func(tx *gorm.DB) error { return registry.create(tx, &row) })

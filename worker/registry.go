@@ -147,11 +147,20 @@ func (r *Registry) draw(ctx context.Context, node lease.Node, limit int64) (numb
 		}
 		return number, nil
 	}
+	leases, err := r.there(ctx)
+	if err == nil && leases != nil {
+		if err = leases.writable(ctx, noUpdate); err != nil {
+			err = r.fail(ctx, "register beside "+leases.name+" in", err)
+		}
+	}
+	if err != nil {
+		return 0, created, err
+	}
 	if number, err = insert(); err != nil {
 		return 0, created, err
 	}
-	// Only now: see the argument in authority.go.
-	leases, err := r.there(ctx)
+	// Look again, only now: see the argument in authority.go.
+	leases, err = r.there(ctx)
 	if leases == nil || err != nil {
 		return number, created, err
 	}

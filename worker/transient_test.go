@@ -116,6 +116,9 @@ func TestTransientErrorAtStart(t *testing.T) {
 						if int(gen.Worker()) == given {
 							t.Errorf("%v at %d: number %d is given twice", failed, at, given)
 						}
+						if out.Count("cannot remember") > 0 {
+							t.Errorf("%v at %d: the layout is not remembered: %v", failed, at, out)
+						}
 						if p.nodes.Kind == "postgres" && out.Count("setting=synchronous_commit") == 0 {
 							t.Errorf("%v at %d: no warning that commits are not flushed", failed, at)
 						}

@@ -3,10 +3,12 @@
 package edges
 
 import (
-	"cmp"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/lifecycle"
@@ -18,35 +20,65 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// A user with the rights that Grants returns, and no others, can do all that a service does.
+// restricted is a user of a database of its own, without rights.
+type restricted struct {
+	name  string
+	owner *gorm.DB                    // the handle of the tables' owner
+	open  func(t *testing.T) *gorm.DB // opens one of the user, who needs a right
+}
+
+func newRestricted(t *testing.T, kind string) restricted {
+	t.Helper()
+	admin := dbtest.New(t, kind)
+	user := strings.ToLower(admin.Table)
+	before := map[string][]string{
+		"mysql":    {"CREATE DATABASE " + user, "CREATE USER " + user},
+		"postgres": {"CREATE SCHEMA " + user, "CREATE ROLE " + user + " LOGIN", "GRANT USAGE ON SCHEMA " + user + " TO " + user},
+	}[kind]
+	after := map[string][]string{
+		"mysql":    {"DROP DATABASE " + user, "DROP USER " + user},
+		"postgres": {"DROP SCHEMA " + user + " CASCADE", "DROP OWNED BY " + user, "DROP ROLE " + user},
+	}[kind]
+	for _, statement := range before {
+		admin.Exec(t, "%s", statement)
+	}
+	t.Cleanup(func() {
+		for _, statement := range after {
+			admin.Exec(t, "%s", statement)
+		}
+	})
+	if kind == "postgres" {
+		return restricted{user, admin.Open(t, admin.With("search_path="+user)), func(t *testing.T) *gorm.DB {
+			return admin.Open(t, admin.With("role="+user+"&search_path="+user))
+		}}
+	}
+	own := admin.URL[:strings.LastIndexByte(admin.URL, '/')+1] + user
+	return restricted{user, admin.Open(t, own), func(t *testing.T) *gorm.DB {
+		return admin.Open(t, user+"@"+own[strings.LastIndexByte(own, '@')+1:])
+	}}
+}
+
+func (u restricted) grant(t *testing.T, grants ...string) {
+	t.Helper()
+	for _, grant := range grants {
+		need.Must(t, u.owner.Exec("GRANT "+grant+" TO "+u.name).Error)
+	}
+}
+
+func (u restricted) revoke(t *testing.T, grants ...string) {
+	t.Helper()
+	for _, grant := range grants {
+		need.Must(t, u.owner.Exec("REVOKE "+grant+" FROM "+u.name).Error)
+	}
+}
+
+// A user with the rights that Grants returns, and no others, can do all that a service does. The Registry comes last, and
+// takes over from Leasers with two numbers.
 func TestRights(t *testing.T) {
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
-			admin := dbtest.New(t, kind)
-			user := strings.ToLower(admin.Table)
-			url := admin.URL[:strings.LastIndexByte(admin.URL, '/')+1]
-			after := map[string][]string{
-				"mysql":    {"CREATE DATABASE " + user, "CREATE USER " + user},
-				"postgres": {"CREATE SCHEMA " + user, "CREATE ROLE " + user + " LOGIN", "GRANT USAGE ON SCHEMA " + user + " TO " + user},
-			}[kind]
-			for _, statement := range after {
-				admin.Exec(t, "%s", statement)
-			}
-			t.Cleanup(func() {
-				if kind == "mysql" {
-					admin.Exec(t, "DROP DATABASE %s", user)
-					admin.Exec(t, "DROP USER %s", user)
-				} else {
-					admin.Exec(t, "DROP SCHEMA %s CASCADE", user)
-					admin.Exec(t, "DROP OWNED BY %s", user)
-					admin.Exec(t, "DROP ROLE %s", user)
-				}
-			})
-			own := url + user
-			if kind == "postgres" {
-				own = admin.With("search_path=" + user)
-			}
-			owner := admin.Open(t, own)
+			user := newRestricted(t, kind)
+			owner := user.owner
 			leases, registry := worker.NewStore(owner, worker.StoreConfig{}), worker.NewRegistry(owner, worker.RegistryConfig{})
 			counters := segmentsql.NewLeafAlloc(owner, segmentsql.Config{Logger: quiet})
 			need.Must(t, leases.EnsureSchema(t.Context()))
@@ -54,20 +86,23 @@ func TestRights(t *testing.T) {
 			need.Must(t, counters.Create(t.Context(), "orders", 1, 10))
 			need.Must(t, counters.CreateGapless(t.Context(), "invoices", 1))
 
-			for name, grants := range map[string][]string{"leaser": leases.Grants(), "registry": registry.Grants(), "segment": counters.Grants()} {
+			grants := map[string][]string{"leaser": leases.Grants(), "registry": registry.Grants(), "segment": counters.Grants()}
+			for _, name := range []string{"segment", "leaser", "registry"} {
 				t.Run(name, func(t *testing.T) {
-					for _, grant := range grants {
-						need.Must(t, owner.Exec("GRANT "+grant+" TO "+user).Error)
-						defer owner.Exec("REVOKE " + strings.ReplaceAll(grant, " TO ", " FROM ") + " FROM " + user)
-					}
-					at := cmp.Or(map[string]string{"mysql": user + "@" + own[strings.LastIndexByte(own, '@')+1:]}[kind], admin.With("role="+user+"&search_path="+user))
-					db := admin.Open(t, at)
+					user.grant(t, grants[name]...)
+					defer user.revoke(t, grants[name]...)
+					db := user.open(t)
 					if err := db.Exec("CREATE TABLE more (id INT)").Error; err == nil {
 						t.Error("the user may create tables")
 					}
 					switch name {
 					case "leaser":
 						lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return worker.NewLeaser(db, config) })
+						for range 2 {
+							gen, err := uid.NewCached(t.Context(), worker.NewLeaser(db, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
+							need.Must(t, err)
+							defer gen.Close()
+						}
 					case "registry":
 						for range 2 {
 							gen, err := uid.NewCached(t.Context(), worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet}), uid.CachedConfig{Logger: quiet})
@@ -100,5 +135,48 @@ func TestRights(t *testing.T) {
 		if !strings.Contains(string(doc), "GRANT "+grant+" TO ids\n") {
 			t.Errorf("doc.go does not show %q", grant)
 		}
+	}
+}
+
+// Starts that lack a right on the Leasers' table use up no key of the Registry's.
+func TestRightsBeforeKeys(t *testing.T) {
+	for _, kind := range []string{"mysql", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			user := newRestricted(t, kind)
+			for _, source := range []uid.WorkerSource{worker.NewLeaser(user.owner, lease.Config{Logger: quiet}), worker.NewRegistry(user.owner, worker.RegistryConfig{Logger: quiet})} {
+				gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
+				need.Must(t, err)
+				defer gen.Close()
+			}
+			keys := func() (n int64) {
+				need.Must(t, user.owner.Raw("SELECT MAX(id) FROM "+user.owner.Statement.Quote(map[string]string{"mysql": "WORKER_NODE", "postgres": "worker_node"}[kind])).Scan(&n).Error)
+				return n
+			}
+			before := keys()
+			user.grant(t, worker.NewRegistry(user.owner, worker.RegistryConfig{}).Grants()...)
+			db := user.open(t)
+			sources := map[string]uid.WorkerSource{
+				"leaser":   worker.NewLeaser(db, lease.Config{Logger: quiet}),
+				"registry": worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet}),
+			}
+			for _, lacks := range []string{"UPDATE", "INSERT"} {
+				user.revoke(t, lacks+" ON WORKER_LEASE")
+				for name, source := range sources {
+					gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
+					if name == "registry" && lacks == "INSERT" { // which inserts nothing there
+						need.Must(t, errors.Join(err, gen.Close()))
+						before++
+						continue
+					}
+					if err == nil || !strings.Contains(err.Error(), "the user needs GRANT") {
+						t.Errorf("%s without %s: %v", name, lacks, err)
+					}
+				}
+				if n := keys(); n != before {
+					t.Errorf("without %s, the greatest key is %d, want %d", lacks, n, before)
+				}
+				user.grant(t, lacks+" ON WORKER_LEASE")
+			}
+		})
 	}
 }
