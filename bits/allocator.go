@@ -8,11 +8,11 @@ import (
 )
 
 var (
-	// ErrRange is matched when a tick, worker, sequence or instant is out of range.
+	// ErrRange means that a tick, worker, sequence or instant is out of range.
 	ErrRange = errors.New("bits: out of range")
 
-	// ErrForeign is matched when a number is not an id of a layout: it is negative,
-	// or uses bits above those of the layout.
+	// ErrForeign means that a number is not an id of a layout: it is negative, or uses bits above
+	// the layout's.
 	ErrForeign = errors.New("bits: not an id of this layout")
 )
 
@@ -24,8 +24,8 @@ type Parts struct {
 	Sequence int64     // position within the tick, from 0
 }
 
-// Allocator composes ids of one layout and takes them apart. Make one with
-// [NewAllocator]. Any number of goroutines may use it, and it may be copied.
+// Allocator composes and parses ids of one layout. Make one with [NewAllocator]. It is safe for
+// concurrent use, and may be copied.
 type Allocator struct {
 	layout      Layout
 	timeShift   uint8
@@ -70,8 +70,7 @@ func (a *Allocator) MaxTick() int64 { return a.maxTick }
 // MaxWorker returns the greatest worker number that the layout can hold.
 func (a *Allocator) MaxWorker() int64 { return a.maxWorker }
 
-// MaxSequence returns the greatest sequence, so that a worker has MaxSequence+1
-// ids for each tick.
+// MaxSequence returns the greatest sequence, so a worker has MaxSequence+1 ids per tick.
 func (a *Allocator) MaxSequence() int64 { return a.maxSequence }
 
 // Compose returns the id of a tick, worker and sequence, or an error that matches
@@ -99,8 +98,8 @@ func (a *Allocator) first(tick, worker int64) int64 {
 	return tick<<a.timeShift | worker<<a.workerShift
 }
 
-// Parse takes an id apart. If the number is not an id of the layout, the error
-// matches [ErrForeign] and shows the number.
+// Parse splits an id into its parts. If the number is not an id of the layout, the error matches
+// [ErrForeign] and quotes the number.
 func (a *Allocator) Parse(id int64) (Parts, error) {
 	if id < 0 || id>>a.timeShift > a.maxTick {
 		return Parts{}, fmt.Errorf("%w: %d, want 0 to %d for %s", ErrForeign, id, a.last(a.maxTick), a.layout)
@@ -118,8 +117,8 @@ func (a *Allocator) last(tick int64) int64 {
 	return a.first(tick, a.maxWorker) | a.maxSequence
 }
 
-// Tick returns the tick that t lies in: negative before the epoch, above MaxTick after
-// the layout's end.
+// Tick returns the tick that contains t: negative before the epoch, above MaxTick after the
+// layout's end.
 func (a *Allocator) Tick(t time.Time) int64 {
 	if a.inSeconds {
 		return t.Unix() - a.epochSecond
@@ -132,13 +131,13 @@ func (a *Allocator) Time(tick int64) time.Time {
 	return a.layout.instant(uint64(tick))
 }
 
-// FirstID returns the least id that any worker can stamp in the tick that t lies
-// in. With [Allocator.LastID] it bounds a query by time:
+// FirstID returns the least id that any worker can stamp in the tick that contains t. With
+// [Allocator.LastID], it bounds a query by time:
 //
 //	WHERE id BETWEEN firstID(from) AND lastID(to)
 //
-// The time in an id of uid.Cached is not the time of the call. uid.Cached.Range returns
-// the ids of all calls of a period, and uid.Default.Range.
+// The time in an id of uid.Cached is not the time of the call. To cover all calls of a period,
+// use uid.Cached.Range or uid.Default.Range.
 //
 // For an instant that the layout cannot stamp, the error matches [ErrRange].
 func (a *Allocator) FirstID(t time.Time) (int64, error) {
@@ -149,8 +148,8 @@ func (a *Allocator) FirstID(t time.Time) (int64, error) {
 	return a.first(tick, 0), nil
 }
 
-// LastID returns the greatest id that any worker can stamp in the tick that t
-// lies in. See [Allocator.FirstID].
+// LastID returns the greatest id that any worker can stamp in the tick that contains t. See
+// [Allocator.FirstID].
 func (a *Allocator) LastID(t time.Time) (int64, error) {
 	tick, err := a.tickInRange(t)
 	if err != nil {

@@ -1,22 +1,22 @@
-// Package bits defines how a 64-bit id is laid out, composes ids and takes them
-// apart. It links the standard library alone.
+// Package bits defines the layout of a 64-bit id, and composes and parses ids. It uses only the
+// standard library.
 //
-// From its highest bit to its lowest, an id has a sign (always 0), the ticks
-// since an epoch, its worker's number, and a sequence:
+// From its highest bit to its lowest, an id has a sign (always 0), the ticks since an epoch, a
+// worker number, and a sequence:
 //
 //	 63 62           35 34              13 12         0
 //	+--+---------------+------------------+------------+
 //	| 0| ticks (28)    | worker (22)      | seq (13)   |   the default layout
 //	+--+---------------+------------------+------------+
 //
-// A [Layout] holds the three widths, the epoch and the length of a tick. An [Allocator]
-// composes and parses ids of a Layout. [NewSuccession] reports whether ids of two Layouts
-// can be equal. [Reverse] returns the form of an id for databases that shard by range.
+// A [Layout] holds the three widths, the epoch and the length of a tick. An [Allocator] composes
+// and parses ids of a Layout. [NewSuccession] reports whether ids of two Layouts can be equal.
+// [Reverse] reverses an id's bits for databases that shard by range.
 //
-// The ticks are the highest bits, so ids sort by time. All ids of one tick and one
-// worker are consecutive numbers. Packages ringbuffer and uid rely on both.
+// The ticks are the highest bits, so ids sort by time. All ids of one worker in one tick are
+// consecutive numbers. Packages ringbuffer and uid rely on both.
 //
-// [docs/choosing.md] helps to choose a layout. [docs/migrating.md] shows what to do when a
+// [docs/choosing.md] helps you choose a layout. [docs/migrating.md] shows what to do when a
 // layout ends.
 //
 // [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md#layout

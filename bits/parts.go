@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// WorkerPart is a part of a worker number, such as the machine of Snowflake.
+// WorkerPart is a part of a worker number, such as Snowflake's machine.
 type WorkerPart struct {
 	Name  string // as in Layout.WorkerParts, or part1, part2 and so on
 	Bits  uint8
 	Value int64
 }
 
-// JoinWorker returns the worker number with the given parts, in the order of
-// Layout.WorkerParts. A number without parts takes one value, the number
-// itself. The error matches [ErrRange] and names the part that does not fit.
+// JoinWorker returns the worker number with the given parts, in the order of Layout.WorkerParts.
+// If the layout has no parts, the only value is the number itself. The error matches [ErrRange]
+// and names the part that does not fit.
 func (a *Allocator) JoinWorker(values ...int64) (int64, error) {
 	if len(values) != len(a.parts) {
 		return 0, fmt.Errorf("%w: %d parts of a worker number, want %d for %s", ErrRange, len(values), len(a.parts), a.layout)
@@ -30,9 +30,9 @@ func (a *Allocator) JoinWorker(values ...int64) (int64, error) {
 	return worker, nil
 }
 
-// SplitWorker returns the parts of a worker number, in the order of
-// Layout.WorkerParts. A number without parts is its own only part, with the name
-// worker. The error matches [ErrRange].
+// SplitWorker returns the parts of a worker number, in the order of Layout.WorkerParts. If the
+// layout has no parts, the number is its own only part, named worker. The error matches
+// [ErrRange].
 func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
 	if err := inRange("worker", worker, a.maxWorker); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
 }
 
 // WorkerRange returns the least and the greatest worker number of a site, such as region=3: the
-// numbers whose first part has that name and value. The ranges of two values never meet. The
+// numbers whose first part has that name and value. The ranges of two values never overlap. The
 // error matches [ErrRange].
 func (a *Allocator) WorkerRange(site string) (first, last int64, err error) {
 	part := a.parts[0]

@@ -11,10 +11,9 @@ type Succession struct {
 	// Ordered is whether every new id is greater than every old one.
 	Ordered bool
 
-	// Only a new id stamped at From or later, and before Until, can equal an old id.
-	// Both are zero if none can. From Until on, new ids are greater than every old
-	// id. Worker numbers can keep ids apart between From and Until: see
-	// FreshNumbers.
+	// A new id can equal an old id only if it is stamped at From or later, and before Until. Both
+	// are zero if none can. From Until on, new ids are greater than every old id. Before that,
+	// worker numbers can keep ids apart: see FreshNumbers.
 	From, Until time.Time
 
 	// In bits low to high of an id, both layouts have worker numbers. high is not
@@ -24,10 +23,10 @@ type Succession struct {
 	old, next *Allocator
 }
 
-// NewSuccession compares the ids of old that were stamped from began to before
-// ended with the ids that next stamps from ended on. A zero began means the
-// epoch of old. ended must be later than the time of every old id; ids may lie
-// ahead of the clock by uid.CachedConfig.MaxBorrow.
+// NewSuccession compares the ids that old stamped between began (inclusive) and ended (exclusive)
+// with the ids that next stamps from ended on. A zero began means the epoch of old. ended must be
+// later than the time in every old id, which may be ahead of the clock by
+// uid.CachedConfig.MaxBorrow.
 //
 // The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old
 // has no ids from began to ended, or if next cannot stamp any from ended on.
@@ -69,10 +68,10 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	return s, nil
 }
 
-// FreshNumbers returns the lowest range of safe worker numbers, from first to last.
-// Under a safe number, next never stamps an id that old stamped under a number from
-// 0 to used. If both layouts have the same WorkerBits and SequenceBits, every number
-// above used is safe. ok is false if there is no safe number.
+// FreshNumbers returns the lowest range of safe worker numbers, from first to last. Under a safe
+// number, next never stamps an id that old stamped under a number from 0 to used. If both layouts
+// have the same WorkerBits and SequenceBits, every number above used is safe. If no number is
+// safe, ok is false.
 func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	if s.From.IsZero() {
 		return 0, s.next.maxWorker, true

@@ -19,7 +19,7 @@ var presets = []struct {
 	{"js-safe", JSSafe},
 }
 
-// PresetNames returns the names of the presets that [ParseLayout] takes.
+// PresetNames returns the names of the presets that [ParseLayout] accepts.
 func PresetNames() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
@@ -28,9 +28,8 @@ func PresetNames() []string {
 	return names
 }
 
-// String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s.
-// [ParseLayout] reads this text. The epoch is a date if it is midnight in UTC, else in
-// RFC 3339.
+// String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s. [ParseLayout]
+// reads this text. The epoch is a date if it is midnight in UTC, and otherwise in RFC 3339.
 func (l Layout) String() string {
 	epoch := l.Epoch.UTC()
 	form := time.RFC3339Nano

@@ -12,10 +12,10 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// ErrStale is the error of Config.RejectedPut for ids that are too old.
+// ErrStale is passed to Config.RejectedPut for ids that are too old.
 var ErrStale = errors.New("padding: ids are too old")
 
-// PanicError is what a panic in a source or a handler becomes.
+// PanicError reports a panic in a source or a handler.
 type PanicError struct {
 	Package string // that called the function, such as "padding"
 	In      string // the function that panicked, such as "source"
@@ -25,27 +25,27 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
 
-// Unwrap returns the value of the panic where that is an error.
+// Unwrap returns the value of the panic if it is an error.
 func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 
-// A Source returns the next run of ids. All of them are greater than the ids that
-// it returned before, and there are at most as many as the ring's run length. One
-// goroutine at a time calls a Source.
+// A Source returns the next run of ids. They must be greater than all ids that it returned
+// before, and at most as many as the ring's run length. A Source is called by one goroutine at a
+// time.
 //
-// A source may block, on a database or a network, if Config.Blocking is set. Close
-// ends ctx, and the source must return soon after. Such a source may return an empty
-// run and no error: no run is due. The executor then calls it again when the ring next
-// runs low, and whenever a taker finds the ring empty.
+// A source may block, on a database or a network, if Config.Blocking is set. Close cancels ctx,
+// and the source must return soon after. Such a source may also return an empty run without an
+// error, which means that no run is due. The executor then calls it again when the ring next runs
+// low, and whenever a taker finds the ring empty.
 //
-// An error means that the source can make no run now. If the error has a method
-// RetryAfter() time.Duration, the executor does not log the error, and calls the
-// source again after that time. The executor logs any other error, and calls the
-// source again when the ring next runs low or the schedule is due.
+// An error means that the source cannot make a run now. If the error has a method RetryAfter()
+// time.Duration, the executor does not log it, and calls the source again after that time. The
+// executor logs any other error, and calls the source again when the ring next runs low or the
+// schedule is due.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err names a delay, and how long it lasts. Zero or less is a
-// delay of unknown length, and lasts a second: without one, a taker that waits and a
-// source that may block would drive each other.
+// RetryAfter reports whether err names a delay, and how long it is. Zero or less is a delay of
+// unknown length, and counts as a second: without any, a waiting taker and a blocking source
+// would drive each other in a busy loop.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &d) {
@@ -57,34 +57,31 @@ func RetryAfter(err error) (after time.Duration, delay bool) {
 	return after, true
 }
 
-// Config configures an [Executor]. Zero fields are defaults. No value is wrong.
+// Config configures an [Executor]. A zero field means its default. Every value is valid.
 type Config struct {
-	// Blocking says that the source may block. Then only the executor's goroutine
-	// calls the source, with no lock held that a taker needs, and [Executor.Help]
-	// waits for the run.
+	// Blocking says that the source may block. Then only the executor's goroutine calls the
+	// source, without holding a lock that a taker needs, and [Executor.Help] waits for the run.
 	Blocking bool
 
-	// Schedule is when the executor fills the ring whether or not it is low. The
-	// zero Schedule is never.
+	// Schedule says when to fill the ring even if it is not low. The zero Schedule is never due.
 	Schedule Schedule
 
-	// Stale returns the greatest id that is too old to be dealt. Every StaleEvery,
-	// the executor drops the ids up to that one, and fills the ring again. It puts
-	// no run of such ids: it calls the source again, up to four times. The limit is
-	// read before the call of a source that does not block, and after the call of
-	// one that may block. Nil keeps all ids.
+	// Stale returns the greatest id that is too old to be dealt. Every StaleEvery, the executor
+	// drops the ids up to that one, and refills the ring. If the source returns a run of such
+	// ids, the executor does not put it, but calls the source again, up to four times. Stale is
+	// called before a source that does not block, and after one that may block. Nil keeps all
+	// ids.
 	Stale      func() int64
 	StaleEvery time.Duration
 
-	// RejectedPut is called with ids that were made and will not be dealt, and the
-	// reason: [ErrStale], the error given to Drop, or [ringbuffer.ErrClosed] for ids
-	// left at Close. For a run that does not lie above earlier runs, the reason
-	// matches [ringbuffer.ErrOrder]. The handler must not call Close, which waits for
-	// the handler. Nil does nothing.
+	// RejectedPut is called with ids that were made but will not be dealt, and the reason:
+	// [ErrStale], the error passed to Drop, or [ringbuffer.ErrClosed] for ids left at Close. For
+	// a run that is not above earlier runs, the reason matches [ringbuffer.ErrOrder]. The handler
+	// must not call Close, which waits for the handler. Nil does nothing.
 	RejectedPut func(ringbuffer.Run, error)
 
-	// Logger receives a warning when the source begins to fail and when a
-	// handler panics. Nil is silent.
+	// Logger receives a warning when the source begins to fail and when a handler panics. Nil
+	// logs nothing.
 	Logger *slog.Logger
 }
 
@@ -133,9 +130,8 @@ func New(ring *ringbuffer.Ring, source Source, config Config) *Executor {
 	return e
 }
 
-// Start starts the executor's goroutine, which first fills the ring. Start starts
-// a second goroutine if Config has a schedule or a limit of age. Further calls, and
-// calls after Close, do nothing.
+// Start starts the executor's goroutine, which first fills the ring. Start starts a second
+// goroutine if Config has a Schedule or Stale. Further calls, and calls after Close, do nothing.
 func (e *Executor) Start() {
 	e.start.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -150,11 +146,10 @@ func (e *Executor) Start() {
 // Close is [Executor.Shutdown] without a deadline.
 func (e *Executor) Close() { _ = e.Shutdown(context.Background()) }
 
-// Shutdown closes the ring, cancels the source's context and waits for the
-// executor's goroutines. If ctx ends first, Shutdown returns ctx's error: the source
-// still blocks. The goroutine then ends when the source returns, and RejectedPut
-// gets the run. Shutdown may be called more than once, before Start, and from
-// several goroutines.
+// Shutdown closes the ring, cancels the source's context and waits for the executor's goroutines.
+// If ctx is done first, because the source still blocks, Shutdown returns ctx's error. The
+// goroutine then ends when the source returns, and RejectedPut gets the run. Shutdown may be
+// called more than once, before Start, and from several goroutines.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	e.start.Do(func() { e.cancel = func() {} }) // from here on, Start does nothing
 	e.stop.Do(func() {
@@ -233,8 +228,8 @@ func (e *Executor) Wake() {
 	e.notify()
 }
 
-// Changed returns a channel that closes at the next put, at the next failure of a
-// source that may block, at Wake, and at Close.
+// Changed returns a channel that is closed at the next put, at the next failure of a source that
+// may block, at Wake, and at Close.
 func (e *Executor) Changed() <-chan struct{} {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Fill puts runs until the ring is full, the executor is closed, or the source
-// fails. It returns the source's error, or [ringbuffer.ErrClosed]. It blocks if the
-// source does. If the source may block, call Fill before Start only.
+// Fill puts runs until the ring is full, the executor is closed, or the source fails. It returns
+// the source's error, or [ringbuffer.ErrClosed]. It blocks if the source does. If the source may
+// block, call Fill only before Start.
 func (e *Executor) Fill(ctx context.Context) error {
 	filled := false
 	for {
@@ -32,14 +32,14 @@ func (e *Executor) Fill(ctx context.Context) error {
 	}
 }
 
-// Help is for a taker that found the ring empty. It returns nil when the ring has
-// ids again, or else the source's error.
+// Help is for a taker that found the ring empty. It returns nil once the ring has ids again, or
+// else the source's error.
 //
-// If the source does not block, Help calls the source and puts a run. Help then puts up
-// to three more while the ring has room, so that the next takers need no help.
+// If the source does not block, Help calls it and puts a run. While the ring has room, Help puts
+// up to three more, so that the next takers need no help.
 //
-// If the source may block, Help waits until the executor puts a run or ctx ends. If the
-// last call of such a source failed, Help does not wait.
+// If the source may block, Help waits until the executor puts a run or ctx is done. If the last
+// call of such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
 	if !e.config.Blocking {
 		_, err := e.TryHelp()
@@ -58,7 +58,7 @@ func (e *Executor) Help(ctx context.Context) error {
 	}
 }
 
-// TryHelp is Help that never waits: it returns false and no error where Help would wait.
+// TryHelp is like Help, but returns false and no error instead of waiting.
 func (e *Executor) TryHelp() (ready bool, err error) {
 	if e.config.Blocking {
 		return e.state()
@@ -167,10 +167,9 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 	}
 }
 
-// Drop drops all ids in the ring. If a source that does not block is making a
-// run, Drop waits for that run and drops it too. The executor's goroutine calls
-// RejectedPut with why, so the caller does not wait for the handler. After Shutdown,
-// Drop itself calls RejectedPut.
+// Drop drops all ids in the ring. If a source that does not block is making a run, Drop waits for
+// that run and drops it too. The executor's goroutine calls RejectedPut with why, so the caller
+// does not wait for the handler. After Shutdown, Drop calls RejectedPut itself.
 func (e *Executor) Drop(why error) {
 	runs := e.dropAll()
 	e.waiting.Lock()

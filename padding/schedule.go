@@ -14,8 +14,8 @@ import (
 // ErrSchedule is matched by every error about a schedule.
 var ErrSchedule = errors.New("padding: invalid schedule")
 
-// Schedule says when an executor fills its ring whether or not it is low. The zero
-// Schedule is never. Read one with [ParseSchedule].
+// Schedule says when an executor fills its ring even if it is not low. The zero Schedule is never
+// due. [ParseSchedule] reads one from text.
 type Schedule struct{ due cron.Schedule }
 
 // IsZero reports whether the schedule is never due.
@@ -36,10 +36,9 @@ func (s Schedule) arm(timer *time.Timer) {
 // interval of a second or more, such as "@every 1m". The fields are minute, hour, day of
 // month, month and day of week. Empty text is the zero Schedule.
 //
-// Times are the process's local ones. The executor's timer runs on the monotonic clock, so
-// a step of the wall clock delays the schedule by one interval at most. The error matches
-// [ErrSchedule], and quotes the text. A time zone in the text is an error: the parser
-// panics on some.
+// Times are local to the process. The executor's timer runs on the monotonic clock, so a step of
+// the wall clock delays the schedule by at most one interval. The error matches [ErrSchedule],
+// and quotes the text. A time zone in the text is an error, because the parser panics on some.
 func ParseSchedule(text string) (Schedule, error) {
 	spec := strings.TrimSpace(text)
 	if spec == "" {

@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	// ErrFull is returned by Put when the ring has no room for the run: put it later.
+	// ErrFull is returned by Put when the ring has no room for the run. Put it again later.
 	ErrFull = errors.New("ringbuffer: full")
 
-	// ErrOrder is matched when a run does not lie above all ids put before, has no
-	// ids, or is longer than Config.RunLen.
+	// ErrOrder means that a run is not above all ids put before, is empty, or is longer than
+	// Config.RunLen.
 	ErrOrder = errors.New("ringbuffer: run out of order")
 
 	// ErrEmpty is returned by Take when the ring is empty and Config.RejectedTake is
@@ -108,29 +108,27 @@ const (
 	maxClaim    = 1 << 20 // positions that one claim may use up in vain
 )
 
-// Config configures a [Ring]. The zero Config is the default, and so is every zero
-// field.
+// Config configures a [Ring]. A zero field means its default.
 type Config struct {
-	// Runs is how many runs the ring holds: a power of two from 1 to 2^20. Zero is 8.
+	// Runs is how many runs the ring holds: a power of two from 1 to 2^20. Zero means 8.
 	Runs int64
 
-	// RunLen is how many ids a run has at most: a power of two. Zero is 8192. The
+	// RunLen is the maximum number of ids in a run: a power of two. Zero means 8192. The
 	// capacity, Runs times RunLen, is at most 2^62.
 	RunLen int64
 
-	// Threshold is the number of ids below which the ring signals, 0 or more: see
-	// [Ring.Low]. Zero signals only when a taker finds the ring empty.
+	// Threshold is the number of ids below which the ring signals: see [Ring.Low]. With zero, it
+	// signals only when a taker finds the ring empty.
 	Threshold int64
 
-	// RejectedTake decides what Take returns when the ring is empty. Take calls
-	// RejectedTake in its own goroutine with nothing locked. RejectedTake may put a
-	// run and take from it with TakeRun, or return an id from elsewhere. If
-	// RejectedTake is nil, Take fails with ErrEmpty.
+	// RejectedTake decides what Take returns when the ring is empty. Take calls RejectedTake in
+	// its own goroutine without holding a lock. RejectedTake may put a run and take from it with
+	// TakeRun, or return an id from elsewhere. If RejectedTake is nil, Take fails with ErrEmpty.
 	RejectedTake func() (id int64, err error)
 }
 
-// New returns an empty ring. The error names every wrong field of the config, and
-// matches [ErrConfig].
+// New returns an empty ring. The error names every invalid field of the config, and matches
+// [ErrConfig].
 func New(config Config) (*Ring, error) {
 	faults := invalid.Of("ringbuffer", ErrConfig)
 	config.Runs = cmp.Or(config.Runs, 8)
@@ -174,7 +172,8 @@ func (r *Ring) Take() (id int64, err error) {
 	return deal(takeOrReject, r.current.Load(), r.position.Add(1))
 }
 
-// TryTake is Take without RejectedTake: when the ring is empty, the error is [ErrEmpty].
+// TryTake is like Take, but returns [ErrEmpty] when the ring is empty, and does not call
+// RejectedTake.
 func (r *Ring) TryTake() (id int64, err error) {
 	return deal(takeOrFail, r.current.Load(), r.position.Add(1))
 }
@@ -206,9 +205,9 @@ func takeOrFail(s *span, id int64) (int64, error) {
 	return 0, ErrEmpty
 }
 
-// TakeRun claims at most limit ids at once: at most 2^20, all of the run that is being
-// dealt. The result is empty only if the ring is empty or limit is below 1. TakeRun does
-// not call RejectedTake.
+// TakeRun claims up to limit ids at once, and up to 2^20, all from the run being dealt. The
+// result is empty only if the ring is empty or limit is below 1. TakeRun does not call
+// RejectedTake.
 func (r *Ring) TakeRun(limit int64) Run {
 	if limit <= 0 {
 		return Run{}
@@ -300,13 +299,13 @@ func (r *Ring) signalLow() {
 	}
 }
 
-// Low returns the channel on which the ring signals when it begins to deal a run and
-// fewer than Threshold ids follow, and when a taker finds the ring empty. The channel
-// holds one signal, is never closed, and is meant for one reader.
+// Low returns a channel on which the ring signals when it starts to deal a run and fewer than
+// Threshold ids follow that run, and when a taker finds the ring empty. The channel buffers one
+// signal, is never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 
-// Put appends a run, whose ids must lie above all ids put before. The error is
-// [ErrFull] or [ErrClosed], or matches [ErrOrder]; the ring is then unchanged.
+// Put appends a run, whose ids must be above all ids put before. On an error, which is [ErrFull]
+// or [ErrClosed] or matches [ErrOrder], the ring is unchanged.
 func (r *Ring) Put(run Run) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

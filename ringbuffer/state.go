@@ -2,15 +2,14 @@ package ringbuffer
 
 import "math"
 
-// Capacity returns how many ids fit into the ring: a power of two, the same
-// before and after the first take.
+// Capacity returns how many ids fit into the ring: a power of two that never changes.
 func (r *Ring) Capacity() int64 { return r.capacity }
 
 // Threshold returns the number of ids below which the ring signals on [Ring.Low].
 func (r *Ring) Threshold() int64 { return r.threshold }
 
-// Remaining returns how many ids are in the ring. Takers may have changed the
-// number before Remaining returns.
+// Remaining returns the number of ids in the ring, which takers may change before Remaining
+// returns.
 func (r *Ring) Remaining() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -24,16 +23,15 @@ func (r *Ring) remaining() int64 {
 	return r.queued + max(0, s.end()-r.position.Load())
 }
 
-// HasRoom reports whether a run of the greatest length fits. While only one
-// goroutine puts, a Put of such a run then succeeds.
+// HasRoom reports whether a run of the maximum length fits. If only one goroutine puts, its next
+// Put of such a run then succeeds.
 func (r *Ring) HasRoom() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.closed && r.runLen <= r.capacity-r.remaining() && r.tail-r.head < uint64(len(r.slots))
 }
 
-// Counts are the totals of a ring, all of one moment: Put is the sum of the
-// others.
+// Counts are the totals of a ring, all at one moment: Put is the sum of the others.
 type Counts struct {
 	Put       int64 // ids ever put
 	Taken     int64 // ids ever taken
@@ -41,8 +39,8 @@ type Counts struct {
 	Remaining int64 // ids in the ring
 }
 
-// Counts returns the totals of the ring. Takers do not count: Taken is Put less
-// Dropped and Remaining.
+// Counts returns the totals of the ring. Takers keep no counter: Taken is Put minus Dropped and
+// Remaining.
 func (r *Ring) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,8 +68,8 @@ func (r *Ring) Oldest() (id int64, ok bool) {
 	return r.slots[r.head&uint64(len(r.slots)-1)].first(), true
 }
 
-// Drop removes all ids up to and including last from the ring, and returns them.
-// They are never dealt. Drop does not affect runs that are put later.
+// Drop removes all ids up to and including last from the ring, and returns them. They will never
+// be dealt. Drop does not affect runs that are put later.
 func (r *Ring) Drop(last int64) []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,10 +128,10 @@ func (r *Ring) dropCurrent(last int64) Run {
 	}
 }
 
-// Close drops all ids and returns them. Afterwards Put returns [ErrClosed], and
-// takers find the ring empty. Let first be the least id returned. No id from first
-// on was dealt or ever will be. Every id below first that was put was dealt or
-// dropped before. Close may be called more than once, and returns the same runs.
+// Close drops all ids and returns them. From then on, Put returns [ErrClosed], and takers find
+// the ring empty. Ids from the first returned id on were never dealt and never will be. Every
+// lower id that was put was dealt or dropped before. Close may be called more than once, and
+// returns the same runs.
 func (r *Ring) Close() []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,29 +16,29 @@ import (
 )
 
 var (
-	// ErrTickFull is matched when Backfill has issued all ids of a tick.
+	// ErrTickFull means that Backfill has issued all ids of a tick.
 	ErrTickFull = errors.New("uid: all ids of the tick are issued")
 
-	// ErrBackfillTime is matched when Backfill is asked for a time that it cannot stamp.
+	// ErrBackfillTime means that Backfill was asked for a time that it cannot stamp.
 	ErrBackfillTime = errors.New("uid: not a time to backfill")
 )
 
-// BackfillConfig configures a [Backfill]. Zero fields are defaults.
+// BackfillConfig configures a [Backfill]. A zero field means its default.
 type BackfillConfig struct {
-	// Layout, PreviousLayout, Now and Logger are those of [CachedConfig]. Use the layout of the
-	// live generators.
+	// Layout, PreviousLayout, Now and Logger are as in [CachedConfig]. Use the layout of the live
+	// generators.
 	Layout, PreviousLayout bits.Layout
 	Now                    func() time.Time
 	Logger                 *slog.Logger
 
-	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
-	// When there are more, Backfill forgets the earliest tick, and then refuses that
-	// tick and all before it. For rows sorted by ascending time, 1 is enough. Rows
-	// sorted by descending time need as many as they have ticks.
+	// MaxTicks is the number of ticks that Backfill remembers, 1 or more; zero means 1,048,576.
+	// Beyond that, Backfill forgets the earliest tick, and then refuses it and all before it. For
+	// rows sorted by ascending time, 1 is enough; for descending time, as many as the rows have
+	// ticks.
 	MaxTicks int
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 
 func (c *BackfillConfig) prepare() *invalid.List {
@@ -48,13 +48,12 @@ func (c *BackfillConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Backfill makes unique ids that carry a past time, for rows that are migrated.
-// Make one with [NewBackfill]. All methods may be called from any number of
-// goroutines. [docs/migrating.md] shows a whole migration.
+// Backfill makes unique ids with past times, for migrated rows. Make one with [NewBackfill]. All
+// methods are safe for concurrent use. [docs/migrating.md] walks through a migration.
 //
-// Backfill needs a worker number that was never given, because a generator may have stamped
-// the past tick under any other number. Pass the kind of Leaser that the live generators
-// have, on the same store. They keep running.
+// Backfill needs a worker number that was never given out before: under any other number, a
+// generator may have stamped the past tick. Pass the same kind of Leaser as the live generators
+// use, on the same store. They can keep running.
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 type Backfill struct {
@@ -70,9 +69,9 @@ type Backfill struct {
 	issued    int64
 }
 
-// NewBackfill returns a Backfill under a number of source that was never given. source is a
-// lease.Leaser of any store, without an Assigner, or a worker.Registry; with any other, the
-// error matches [ErrConfig]. ctx bounds the start only. Other errors are as for
+// NewBackfill takes a number from source that was never given out before, and returns a Backfill.
+// source must be a lease.Leaser without an Assigner, on any store, or a worker.Registry; for any
+// other, the error matches [ErrConfig]. ctx bounds only this call. Other errors are those of
 // [NewDefault].
 func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
@@ -93,19 +92,18 @@ func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig
 	return b, nil
 }
 
-// At returns an id whose tick is that of t. See [Backfill.AtN] for the errors.
+// At returns an id stamped with the tick of t. See [Backfill.AtN] for the errors.
 func (b *Backfill) At(t time.Time) (ID, error) {
 	var ids [1]ID
 	_, err := b.AtN(t, ids[:])
 	return ids[0], err
 }
 
-// AtN fills ids with ascending ids of the tick of t, above earlier ids of that tick,
-// and returns how many it filled. If it fills fewer than all, the error matches
-// [ErrTickFull]. The error matches [ErrBackfillTime] if the tick lies before the layout's
-// epoch, is not earlier than the start of the Backfill, or is forgotten. After Close,
-// the error is [ErrClosed]. If the source has withdrawn the number, the error matches
-// [ErrReservation].
+// AtN fills ids with ascending ids of the tick of t, above earlier ids of that tick, and returns
+// how many it filled. If the tick runs out of ids, the error matches [ErrTickFull]. If the tick
+// is before the layout's epoch, is not earlier than the start of the Backfill, or is forgotten,
+// the error matches [ErrBackfillTime]. After Close, the error is [ErrClosed]. If the source has
+// withdrawn the number, the error matches [ErrReservation].
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,21 +166,20 @@ func (b *Backfill) remember(tick int64) {
 	}
 }
 
-// Range returns the least and the greatest id of rows whose time is from or later and
-// before to, as [Default.Range] does.
+// Range returns the least and the greatest id of rows dated between from (inclusive) and to
+// (exclusive), as [Default.Range] does.
 func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
 	return b.holder.idRange(from, to, 0, 0)
 }
 
-// Worker returns the number under which ids are stamped. It changes only after a leased number
-// was lost.
+// Worker returns the worker number in new ids. It changes only when a leased number is lost.
 func (b *Backfill) Worker() int64 { return b.holder.grant.Load().worker }
 
 // Layout returns the layout of the ids.
 func (b *Backfill) Layout() bits.Layout { return b.holder.bits.Layout() }
 
-// Parse takes an id apart. For a number that is no id of the layout, the error matches
-// [bits.ErrForeign] and quotes the number.
+// Parse splits an id into its parts. For a number that is not an id of the layout, the error
+// matches [bits.ErrForeign] and quotes the number.
 func (b *Backfill) Parse(id ID) (bits.Parts, error) { return b.holder.bits.Parse(int64(id)) }
 
 // Stats returns the counts and the state.
@@ -196,11 +193,11 @@ func (b *Backfill) Stats() Stats {
 	return b.holder.stats(&b.calls, b.issued, failure)
 }
 
-// Close is Shutdown with a deadline of [CloseTimeout].
+// Close is Shutdown with a timeout of [CloseTimeout].
 func (b *Backfill) Close() error { return deal.Close(b.Shutdown) }
 
-// Shutdown ends the Backfill, and gives its number back, as [Default.Shutdown] does.
-// Meanwhile, calls of At and AtN return [ErrClosed] at once.
+// Shutdown closes the Backfill and releases its number, as [Default.Shutdown] does. From then on,
+// At and AtN return [ErrClosed] at once.
 func (b *Backfill) Shutdown(ctx context.Context) error {
 	b.mu.Lock() // afterwards no call of AtN is under way
 	b.calls.Shut()

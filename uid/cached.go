@@ -12,12 +12,11 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Cached deals ids that were made ahead of demand, at little more than the cost
-// of an atomic add. It is the generator for most services. Make one with
-// [NewCached] and share it: all methods may be called from any number of
-// goroutines. The zero value is not usable.
+// Cached deals ids that it made ahead of demand, at little more than the cost of an atomic add.
+// It is the right choice for most services. Make one with [NewCached] and share it: all methods
+// are safe for concurrent use. The zero value is not usable.
 //
-// Order: a call that ends before another call begins returns smaller ids.
+// Order: within one generator, a later call always returns larger ids.
 type Cached struct {
 	ring   *ringbuffer.Ring // of engine
 	engine *deal.Dealer     // deals the ids of ticks
@@ -26,12 +25,12 @@ type Cached struct {
 	ticks  *ticks
 }
 
-// CloseTimeout is how long Close waits at most, for a source that blocks and
-// for the release of a worker number: 5 seconds. Shutdown takes a context instead.
+// CloseTimeout is the longest that Close waits for a source that blocks and for the release of a
+// worker number: 5 seconds. Shutdown takes a context instead.
 const CloseTimeout = deal.CloseTimeout
 
-// NewCached takes a worker number from source, fills the ring and returns the
-// generator. ctx bounds the start only. End the generator with Close or Shutdown.
+// NewCached takes a worker number from source, fills the ring and returns the generator. ctx
+// bounds only this call. Stop the generator with Close or Shutdown.
 //
 // Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. [ErrBorrowLimit] means
 // that an earlier holder of the number reserved time beyond CachedConfig.MaxBorrow,
@@ -102,41 +101,41 @@ func (g *Cached) regranted(lost bool) {
 	g.engine.Wake()
 }
 
-// Next returns the next id, from memory. When the ring is empty, the policy
-// RejectedTake decides. [PolicyReject] fails at once. [PolicyHelp] waits only for a reservation that
-// is under way. [PolicyWait] blocks until there is an id. After Close the error is [ErrClosed].
+// Next returns the next id from memory. When the ring is empty, RejectedTake decides:
+// [PolicyReject] fails at once, [PolicyHelp] waits only for a reservation in flight, and
+// [PolicyWait] blocks until an id is ready. After Close, the error is [ErrClosed].
 func (g *Cached) Next() (id ID, err error) {
 	taken, err := g.ring.Take()
 	return ID(taken), err
 }
 
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
-// An id that is ready is returned even if ctx has ended.
+// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready. If an
+// id is ready, Wait returns it even if ctx is already done.
 func (g *Cached) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
-// NextN is Next for many ids, as [Generator] says.
+// NextN is Next for many ids: see [Generator].
 func (g *Cached) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
 
-// WaitN is NextN, but waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (g *Cached) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids, as [Generator] says.
+// Claim returns 1 to limit consecutive ids: see [Generator].
 func (g *Cached) Claim(ctx context.Context, limit int64) (Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [Generator].
 func (g *Cached) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [Generator] says.
+// All returns an endless sequence of ids for a range loop: see [Generator].
 func (g *Cached) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
 
-// Close is Shutdown with a deadline of [CloseTimeout].
+// Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Cached) Close() error { return g.engine.Close() }
 
-// Shutdown ends every wait, drops the ids that were not dealt and gives back a leased worker
-// number. Afterwards calls return [ErrClosed]. Later and concurrent calls wait for the
-// first, whose ctx bounds it. The error says what could not be stopped or given back.
+// Shutdown unblocks every waiting call, drops the remaining ids and releases a leased worker
+// number. Later calls for ids return [ErrClosed]. Later and concurrent calls of Shutdown wait for
+// the first, whose ctx bounds it. The error says what could not be stopped or released.
 func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
 
 // releaseFrom gives the number back, together with the time of the ids that are left
@@ -153,34 +152,32 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 	return g.holder.giveBack(ctx, next)
 }
 
-// Range returns the least and the greatest id that calls at from or later and before to
-// can have returned. Both ids belong to the range:
+// Range returns the least and the greatest id that calls between from (inclusive) and to
+// (exclusive) can have returned. The range includes both ids:
 //
 //	WHERE id BETWEEN first AND last
 //
-// The range is a superset: it also has ids of calls up to MaxBorrow before from, and of
-// calls up to MaxAge after to; [Default.Range] is exact. An [Unlimited] MaxAge begins the
-// range at the layout's first id, and an Unlimited MaxBorrow ends it at the last. What lies outside
-// the layout's time is left out. If nothing is left, or to is not after from, the error
-// matches [bits.ErrRange].
+// The range is a superset: it also covers calls up to MaxAge plus MaxBorrow before from and after
+// to. [Default.Range] is exact. With an [Unlimited] MaxAge, the range begins at the layout's
+// first id, and with an Unlimited MaxBorrow it ends at the last. The range is clipped to the
+// layout's time. If nothing is left, or to is not after from, the error matches [bits.ErrRange].
 //
-// The range holds for all generators of the layout, of any worker, whose MaxAge and
-// MaxBorrow are not greater, except Slots. Widen the span of time by the difference
-// between the machines' clocks. A loop over All that holds ids back for longer than
-// MaxAge yields ids from before the range.
+// The range holds for every generator of the layout, whatever its worker, whose MaxAge and
+// MaxBorrow are not greater, except Slots. Widen it by the difference between the machines'
+// clocks. A loop over All that holds claimed ids for longer than MaxAge can yield ids from before
+// the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }
 
-// Worker returns the number under which ids are stamped. It changes only after a leased number
-// was lost.
+// Worker returns the worker number in new ids. It changes only when a leased number is lost.
 func (g *Cached) Worker() int64 { return g.holder.grant.Load().worker }
 
 // Layout returns the layout of the ids.
 func (g *Cached) Layout() bits.Layout { return g.holder.bits.Layout() }
 
-// Parse takes an id apart. For a number that is no id of the layout, the error matches
-// [bits.ErrForeign] and quotes the number.
+// Parse splits an id into its parts. For a number that is not an id of the layout, the error
+// matches [bits.ErrForeign] and quotes the number.
 func (g *Cached) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.

@@ -13,7 +13,7 @@ import (
 	"github.com/uidring/uidring/padding"
 )
 
-// The defaults of fields of [CachedConfig], [DefaultConfig] and [SlotsConfig].
+// Defaults of the fields of [CachedConfig], [DefaultConfig] and [SlotsConfig].
 const (
 	DefaultBoostPower    = 3
 	DefaultPaddingFactor = 50
@@ -23,94 +23,91 @@ const (
 	DefaultSlots         = 256
 )
 
-// Limits of the configs of this package and of those below it, where zero is the default.
+// Special limits in the configs of this package and its subpackages; zero means the default.
 const (
-	// Unlimited is no limit. Every other negative duration is an error.
+	// Unlimited means no limit. Any other negative duration is an error.
 	Unlimited time.Duration = -1
 
-	// None allows nothing. It is a nanosecond, which is less than a tick.
+	// None allows nothing: it is a nanosecond, less than any tick.
 	None time.Duration = 1
 )
 
-// Least and greatest values of fields of [CachedConfig].
+// Bounds of fields of [CachedConfig].
 const (
 	MaxBoostPower = 20
 	MinMaxAge     = 10 * time.Millisecond // above zero
 )
 
-// CachedConfig configures a [Cached] generator. Zero fields are defaults.
+// CachedConfig configures a [Cached] generator. A zero field means its default.
 type CachedConfig struct {
-	// Layout is how ids are laid out; zero is [bits.Default]. [Backfill] makes no ids
-	// for rows from before its Epoch.
+	// Layout is the layout of ids; zero means [bits.Default]. [Backfill] cannot make ids for rows
+	// older than its Epoch.
 	Layout bits.Layout
 
-	// PreviousLayout is an earlier layout of the store that gives worker numbers; zero is
-	// none. A store remembers the layout of its ids, and a start with another Layout
-	// fails, unless PreviousLayout names the layout that the store remembers. Set it only
-	// if [bits.NewSuccession] shows that ids of the two cannot be equal.
+	// PreviousLayout is the layout to migrate from; zero means none. The store of worker numbers
+	// remembers its layout, and refuses any other Layout unless PreviousLayout is the remembered
+	// one. Set it only if [bits.NewSuccession] shows that ids of the two layouts cannot be equal.
 	PreviousLayout bits.Layout
 
-	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks. From 1 to 20. The
-	// ring must be able to fill: it holds at most the present tick, the ticks of MaxBorrow and
-	// those of 7/8 of MaxAge. Zero is 3, or as much as that allows.
+	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks, from 1 to 20. The
+	// ring must be able to fill up: its ticks are the present one, those up to MaxBorrow ahead
+	// and those up to 7/8 of MaxAge behind. Zero means 3, or less if those limits require it.
 	BoostPower int
 
-	// PaddingFactor is the fill, in per cent of the ring, below which the executor fills
-	// the ring. The executor checks the fill when dealing of a tick starts, and counts the
-	// ids of later ticks only. From 1 to 99; zero is 50.
+	// PaddingFactor is the fill level, in percent, below which a background executor refills the
+	// ring. The level is checked when dealing moves on to a new tick, and counts only later
+	// ticks. From 1 to 99; zero means 50.
 	PaddingFactor int
 
-	// Schedule is when the executor fills the ring whether or not it is low, as
-	// [padding.ParseSchedule] reads it, such as "@every 1m". Empty is never.
+	// Schedule says when to fill the ring even if it is not low, such as "@every 1m": see
+	// [padding.ParseSchedule]. Empty means never.
 	Schedule string
 
-	// MaxBorrow limits how far ahead of the clock ids are stamped. Zero is 24 hours;
-	// [None] stamps no id ahead; [Unlimited] has no limit. At the limit,
-	// ids come as the clock advances, and RejectedTake decides whether calls wait or
-	// fail. The limit counts from the latest time that the clock has shown. If a crashed
-	// holder of a leased number reserved past now+MaxBorrow, NewCached fails until the
-	// clock catches up: keep MaxBorrow above the Leaser's window.
+	// MaxBorrow limits how far ahead of the clock ids are stamped. Zero means 24 hours; [None]
+	// stamps no id ahead; [Unlimited] has no limit. At the limit, new ids appear only as the
+	// clock advances, and RejectedTake decides whether calls wait or fail. The limit is relative
+	// to the latest time that the clock has shown. If a crashed holder of a leased number
+	// reserved past now+MaxBorrow, NewCached fails until the clock catches up: keep MaxBorrow
+	// above the Leaser's window.
 	MaxBorrow time.Duration
 
-	// MaxAge limits how old an id in the ring gets. The executor drops ticks that
-	// ended longer ago, and fills the ring with the present. It checks every
-	// MaxAge/8, and drops ids that would be too old at the next check. Zero is a
-	// minute; [Unlimited] keeps ids for ever; the least is 10 milliseconds.
+	// MaxAge limits the age of ids in the ring. Every MaxAge/8, the executor drops ids that would
+	// be too old at the next check, and fills the ring with the present. Zero means a minute;
+	// [Unlimited] keeps ids forever; the minimum is 10 milliseconds.
 	MaxAge time.Duration
 
-	// RejectedPut is called with a run of ids that were made and that this generator will
-	// not issue. err matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a
-	// number that was lost, and [ErrClosed] for ids left at Close; the next holder of a leased
-	// number may issue the last. RejectedPut must not call Close.
+	// RejectedPut is called with each run of ids that were made but will not be issued. err
+	// matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a lost number, and
+	// [ErrClosed] for ids left at Close, which the next holder of a leased number may issue.
+	// RejectedPut must not call Close.
 	RejectedPut func(run Run, err error)
 
-	// RejectedTake decides what a call does when no id is ready: [PolicyHelp], the
-	// default, [PolicyReject], [PolicyWait], or a function of your own.
+	// RejectedTake decides what a call does when no id is ready: [PolicyHelp], the default,
+	// [PolicyReject], [PolicyWait], or your own function.
 	RejectedTake TakePolicy
 
-	// Now is the clock; nil is [time.Now]. It must not block, and may be called
-	// from several goroutines at once.
+	// Now is the clock; nil means [time.Now]. It must not block, and may be called from several
+	// goroutines at once.
 	Now func() time.Time
 
-	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
+	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id.
 	Logger *slog.Logger
 }
 
-// DefaultConfig configures a [Default] generator. Zero fields are defaults.
+// DefaultConfig configures a [Default] generator. A zero field means its default.
 type DefaultConfig struct {
-	// Layout, PreviousLayout and Logger are those of [CachedConfig].
+	// Layout, PreviousLayout and Logger are as in [CachedConfig].
 	Layout, PreviousLayout bits.Layout
 	Logger                 *slog.Logger
 
-	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
-	// Default waits; beyond, it fails with [ErrClockBackward]. Zero is 5
-	// milliseconds; [None] never waits; [Unlimited] always waits.
+	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward, Default
+	// waits; beyond that, it fails with [ErrClockBackward]. Zero means 5 milliseconds; [None]
+	// never waits; [Unlimited] always waits.
 	MaxBackward time.Duration
 
-	// Now is the clock; nil is the system's. Default reads a clock of your own for
-	// each id. Of the system's clock, it reads the monotonic time for each id and the
-	// wall time ten times a second. Now must not block, and may be called from
-	// several goroutines at once.
+	// Now is the clock; nil means the system's. Default reads your own clock for each id. From
+	// the system's, it reads the monotonic time for each id, but the wall time only ten times a
+	// second. Now must not block, and may be called from several goroutines at once.
 	Now func() time.Time
 }
 
@@ -135,7 +132,7 @@ func checkLimit(faults *invalid.List, name string, limit time.Duration) {
 	}
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
 func (c *DefaultConfig) prepare() *invalid.List {
@@ -150,7 +147,7 @@ func (c *DefaultConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c CachedConfig) Validate() error {
 	_, faults := c.prepare()
 	return faults.Err()

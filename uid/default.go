@@ -15,16 +15,17 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Default is a generator that reads the clock for each id, and stamps the id with the present.
-// Most services want [Cached], which makes ids ahead of demand. Make one with [NewDefault] and
-// share it: all methods may be called from any number of goroutines. The zero value is not usable.
+// Default reads the clock for each id and stamps the id with the present. Most services want
+// [Cached], which makes ids ahead of demand. Make a Default with [NewDefault] and share it: all
+// methods are safe for concurrent use. The zero value is not usable.
 //
-// With the default layout Default makes up to 8,192 ids a second. In a second that follows a quiet
-// one, it has at least half of them.
+// With the default layout, Default makes up to 8,192 ids a second. The second after an idle one
+// may offer only half of that.
 //
-// The first sequence is random, below half, also under a fake clock: see [docs/testing.md].
+// A new Default starts at a random sequence in the lower half, even under a fake clock: see
+// [docs/testing.md].
 //
-// Order: a call that ends before another call begins returns smaller ids.
+// Order: within one generator, a later call always returns larger ids.
 //
 // [docs/testing.md]: https://github.com/uidring/uidring/blob/main/docs/testing.md
 type Default struct {
@@ -50,10 +51,10 @@ type Default struct {
 	calls deal.Calls
 }
 
-// NewDefault takes a worker number from source and returns the generator. ctx
-// bounds the start only. Errors match [ErrConfig] or [ErrTimeExhausted], or come from source.
-// If a crashed holder of a leased number reserved time ahead of the clock, NewDefault waits until the clock catches up; if
-// ctx ends before, the error says when ids begin.
+// NewDefault takes a worker number from source and returns the generator. ctx bounds only this
+// call. Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. If a crashed holder
+// of a leased number reserved time ahead of the clock, NewDefault waits until the clock catches
+// up; if ctx is done first, the error says when ids can begin.
 func NewDefault(ctx context.Context, source WorkerSource, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward, calls: deal.NewCalls()}
@@ -104,24 +105,24 @@ func (g *Default) Next() (ID, error) {
 	return ID(run.First), err
 }
 
-// NextN is Next for many ids, as [Generator] says.
+// NextN is Next for many ids: see [Generator].
 func (g *Default) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
 
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
 func (g *Default) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
-// WaitN is NextN, but waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (g *Default) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids, as [Generator] says.
+// Claim returns 1 to limit consecutive ids: see [Generator].
 func (g *Default) Claim(ctx context.Context, limit int64) (Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [Generator].
 func (g *Default) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [Generator] says.
+// All returns an endless sequence of ids for a range loop: see [Generator].
 func (g *Default) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
 
 // unread stands for a tick that has yet to be read from the clock.
@@ -260,15 +261,14 @@ func (g *Default) renumber(*grant) {
 	}
 }
 
-// Worker returns the number under which ids are stamped. It changes only after a leased number
-// was lost.
+// Worker returns the worker number in new ids. It changes only when a leased number is lost.
 func (g *Default) Worker() int64 { return g.holder.grant.Load().worker }
 
 // Layout returns the layout of the ids.
 func (g *Default) Layout() bits.Layout { return g.holder.bits.Layout() }
 
-// Parse takes an id apart. For a number that is no id of the layout, the error matches
-// [bits.ErrForeign] and quotes the number.
+// Parse splits an id into its parts. For a number that is not an id of the layout, the error
+// matches [bits.ErrForeign] and quotes the number.
 func (g *Default) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.
@@ -283,24 +283,22 @@ func (g *Default) failure() error {
 	return err
 }
 
-// Range returns the least and the greatest id that calls at from or later and before to
-// can have returned, as [Cached.Range] does.
+// Range returns the least and the greatest id that calls between from (inclusive) and to
+// (exclusive) can have returned, as [Cached.Range] does.
 //
-// If from and to are whole ticks, such as midnights, the range is exact: no call at
-// another time returned an id of the range. Otherwise the range has all ids of the ticks
-// in which from and to lie. It holds for every Default of the layout, of any worker, by
-// the clock of its machine.
+// If from and to are tick boundaries, such as midnight, the range is exact: no call at another
+// time returned an id in it. Otherwise it covers the whole ticks in which from and to lie. It
+// holds for every Default of the layout, whatever its worker, by its own machine's clock.
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, 0, 0)
 }
 
-// Close is Shutdown with a deadline of [CloseTimeout].
+// Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Default) Close() error { return deal.Close(g.Shutdown) }
 
-// Shutdown ends every wait and gives a leased number back, within ctx. Afterwards
-// calls return [ErrClosed]. Shutdown may be called more than once and from several
-// goroutines. An error means that the number was not given back: it is free when
-// its lease expires.
+// Shutdown unblocks every waiting call and releases a leased number, within ctx. Later calls for
+// ids return [ErrClosed]. Shutdown may be called more than once and concurrently. An error means
+// that the number was not released: it becomes free when its lease expires.
 func (g *Default) Shutdown(ctx context.Context) error {
 	g.calls.Shut()
 	return g.calls.Finish(func() error { return g.holder.giveBack(ctx, g.stop()) })

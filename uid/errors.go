@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	// ErrClosed is returned by a generator that was closed. It is also the error of
-	// CachedConfig.RejectedPut for ids left at Close.
+	// ErrClosed is returned by a closed generator, and passed to CachedConfig.RejectedPut for ids
+	// left at Close.
 	ErrClosed = deal.ErrClosed
 
-	// ErrTimeExhausted is matched when the layout's last tick has passed, or all of
-	// that tick's ids are issued. The layout has no further id.
+	// ErrTimeExhausted means that the layout has no further ids: its last tick has passed, or all
+	// ids of that tick are issued.
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
-	// ErrNotReady is matched when no id is ready, and a later call may find one. It is
-	// Refusal.Err, and with [PolicyReject] the error of the call, when the ring is empty. Next of
-	// [Slots] returns it when all slots are full.
+	// ErrNotReady means that no id is ready, but a later call may find one. When the ring is
+	// empty, it is Refusal.Err and, with [PolicyReject], the call's error. Next of [Slots]
+	// returns it when all slots are full.
 	ErrNotReady = deal.ErrNotReady
 
 	// ErrBorrowLimit is matched by a [*BorrowLimitError].
@@ -33,23 +33,23 @@ var (
 	// ErrClockBackward is matched by a [*ClockBackwardError].
 	ErrClockBackward = errors.New("uid: clock moved backward")
 
-	// ErrStale is the error of CachedConfig.RejectedPut for ids that are too old.
+	// ErrStale is passed to CachedConfig.RejectedPut for ids that are too old.
 	ErrStale = padding.ErrStale
 
-	// ErrWorkerLost is the error of CachedConfig.RejectedPut for ids that were dropped
-	// because their worker number was lost.
+	// ErrWorkerLost is passed to CachedConfig.RejectedPut for ids that were dropped because their
+	// worker number was lost.
 	ErrWorkerLost = errors.New("uid: worker number is lost")
 
-	// ErrUnavailable is matched when ids come from a store or a server, as those of segments and
-	// clients do, and it did not answer. The generator asks again by itself.
+	// ErrUnavailable means that the store or server behind a segment or client did not answer.
+	// The generator retries on its own.
 	ErrUnavailable = errors.New("uid: store or server is unavailable")
 
-	// ErrRewound is matched when a store or a server gave ids that are not above those it gave
-	// before. The generator does not issue them. Someone has to repair the store.
+	// ErrRewound means that a store or server returned ids that are not above its earlier ones.
+	// The generator does not issue them. An operator must repair the store.
 	ErrRewound = errors.New("uid: store has gone back")
 
-	// ErrConfig is matched by every error about a config of this package, and about a worker number
-	// that its [WorkerSource] gave and that does not fit.
+	// ErrConfig is matched by every error about a config of this package, and about a worker
+	// number from a [WorkerSource] that does not fit.
 	ErrConfig = deal.ErrConfig
 )
 
@@ -57,7 +57,7 @@ var (
 // clock than CachedConfig.MaxBorrow allows. It matches [ErrBorrowLimit].
 type BorrowLimitError struct {
 	Limit time.Duration // CachedConfig.MaxBorrow
-	Retry time.Duration // until the clock allows the next id
+	Retry time.Duration // how long until the clock allows the next id
 }
 
 func (e *BorrowLimitError) Error() string {
@@ -70,14 +70,14 @@ func (e *BorrowLimitError) Is(target error) bool { return target == ErrBorrowLim
 // RetryAfter returns Retry.
 func (e *BorrowLimitError) RetryAfter() time.Duration { return e.Retry }
 
-// ReservationError says that the generator may not stamp the time of the next id under
-// its leased number: the time is not reserved, or an earlier holder reserved it. The
-// error matches [ErrReservation] and all that Err matches.
+// ReservationError says that the generator may not stamp the time of the next id under its leased
+// number: the time is not reserved, or an earlier holder reserved it. It matches [ErrReservation]
+// and everything that Err matches.
 type ReservationError struct {
 	Worker int64     // the number, or the last one if none is held
 	From   time.Time // before this, an earlier holder of the number may have stamped
 	Until  time.Time // end of the reserved time; zero if no number is held
-	Err    error     // why no more time is reserved; nil while a reservation is under way
+	Err    error     // why no more time is reserved; nil while a reservation is in flight
 }
 
 func (e *ReservationError) Error() string {
@@ -100,7 +100,7 @@ func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // Is reports whether target is [ErrReservation].
 func (e *ReservationError) Is(target error) bool { return target == ErrReservation }
 
-// RetryAfter returns a second: it is not known when more time will be reserved.
+// RetryAfter returns a second: nobody knows when more time will be reserved.
 func (e *ReservationError) RetryAfter() time.Duration { return time.Second }
 
 func (e *ReservationError) Unwrap() error { return e.Err }
@@ -108,7 +108,7 @@ func (e *ReservationError) Unwrap() error { return e.Err }
 // ClockBackwardError says that the clock is behind the last id's tick by more than
 // DefaultConfig.MaxBackward. It matches [ErrClockBackward].
 type ClockBackwardError struct {
-	Amount time.Duration // until the clock reaches the last id's tick again
+	Amount time.Duration // how long until the clock reaches the last id's tick again
 	Max    time.Duration // DefaultConfig.MaxBackward
 }
 
@@ -119,8 +119,8 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is what a panic becomes in a function of the [CachedConfig], or of the configs and
-// stores of segments and clients.
+// PanicError reports a panic in one of your functions: in a [CachedConfig], or in the config or
+// store of a segment or client.
 type PanicError struct {
 	Package string // that called the function, such as "uid"
 	In      string // the function that panicked, such as "RejectedTake"
@@ -130,5 +130,5 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
 
-// Unwrap returns the value of the panic where that is an error.
+// Unwrap returns the value of the panic if it is an error.
 func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }

@@ -11,8 +11,7 @@ import (
 	"github.com/uidring/uidring/internal/alphabet"
 )
 
-// ErrSyntax is matched by the error for text, JSON or a database value that is
-// no id. The error quotes the text.
+// ErrSyntax means that text, JSON or a database value is not an id. The error quotes the text.
 var ErrSyntax = errors.New("uid: not an id")
 
 // ID is a 64-bit id that fits a BIGINT, sorts by time and is 0 or more:
@@ -22,13 +21,13 @@ var ErrSyntax = errors.New("uid: not an id")
 //	| 0| ticks           | worker    | sequence   |
 //	+--+-----------------+-----------+------------+
 //
-// The widths are those of the generator's [bits.Layout]. The zero ID stands for no
-// id: no generator issues it.
+// The widths are those of the generator's [bits.Layout]. The zero ID means no id: no generator
+// issues it.
 //
-// As text and binary an ID is a decimal number. As JSON it is a string, since JavaScript
-// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. Shorter texts, which sort
-// as the ids do, are [ID.Base32] and [ID.Base62]. Every other library reads back what it writes;
-// this is the form that it writes:
+// In text and binary form, an ID is a decimal number. In JSON it is a string, since JavaScript
+// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. [ID.Base32] and
+// [ID.Base62] are shorter texts that sort as the ids do. Every other library reads back what it
+// writes:
 //
 //	fmt, encoding/csv, text/template, slog, rueidis (as String)   decimal text
 //	encoding/json and keys of its maps, yaml.v3, zap, zerolog     "decimal text"
@@ -36,16 +35,16 @@ var ErrSyntax = errors.New("uid: not an id")
 //	msgpack, CBOR                                                 bytes with the decimal text
 //	database/sql, BSON, Avro, Protobuf (as int64)                 a 64-bit integer
 //
-// As a BIGINT an ID suits every driver. For a TEXT or VARCHAR column of PostgreSQL, pgx wants a
-// string: pass [ID.String], or in a model a struct{ uid.ID } whose method Value returns it. Scan
-// reads the column. protojson writes an int64 as a string too.
+// Every driver can store an ID in a BIGINT. For a TEXT or VARCHAR column of PostgreSQL, pgx wants
+// a string: pass [ID.String], or in a model a struct{ uid.ID } whose method Value returns it.
+// Scan reads the column. protojson writes an int64 as a string too.
 //
-// A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a
-// [database/sql.Null]. A negative ID is no id: methods fail with [ErrSyntax], or write a
-// text that no parser of this package accepts.
+// A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a [database/sql.Null]. A
+// negative ID is invalid: methods fail with [ErrSyntax], or write a text that no parser of this
+// package accepts.
 //
-// For a type that the compiler distinguishes from other ids, embed ID in a struct that has
-// no other field. A type defined as uid.ID has none of its methods.
+// To let the compiler tell kinds of ids apart, embed ID in a struct with no other field. A type
+// defined as uid.ID would lose its methods.
 //
 //	type OrderID struct{ uid.ID }
 type ID int64
@@ -66,7 +65,7 @@ func ParseID(text string) (ID, error) {
 // String returns the id in decimal.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// IsZero reports whether the id is 0, which stands for none.
+// IsZero reports whether the id is 0, which means no id.
 func (id ID) IsZero() bool { return id == 0 }
 
 func (id ID) check() error {
@@ -97,8 +96,8 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalBinary returns the id in decimal, as MarshalText does: go-redis stores what it returns.
-// For 8 bytes that sort, as in the key of a key-value store, use
+// MarshalBinary returns the id in decimal, as MarshalText does, because go-redis stores this
+// form. For 8 sortable bytes, such as a key of a key-value store, use
 // binary.BigEndian.AppendUint64(nil, uint64(id)).
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendText(nil) }
 
@@ -114,7 +113,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads an id from a string or a number. null changes nothing.
+// UnmarshalJSON reads an id from a string or a number. It ignores null.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

@@ -11,27 +11,27 @@ import (
 // layout stamp the same time under one number. Uniqueness across a fleet depends on
 // that alone.
 //
-// Package worker has sources that take numbers from a database. [NewStaticWorker]
-// is a number that the caller knows to be free, and [lease.NewPermanent] makes a WorkerSource
-// of any lease.Assigner.
+// Package worker has sources that take numbers from a database. [NewStaticWorker] grants a number
+// that the caller knows to be free, and [lease.NewPermanent] turns any lease.Assigner into a
+// WorkerSource.
 type WorkerSource interface {
-	// Lease takes the number that request asks for, and keeps the number until Release.
-	// Lease calls request.Granted before it returns, and calls it again whenever the
-	// grant changes, from one goroutine at a time. ctx bounds the start only.
+	// Lease takes the number that request asks for, and keeps the number until Release. Lease
+	// calls request.Granted before it returns, and calls it again whenever the grant changes,
+	// from one goroutine at a time. ctx bounds only this call.
 	//
-	// If the WorkerSource has a method String, the log of a start names it so.
+	// If the WorkerSource has a String method, logs use it as the source's name.
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 
-// NewStaticWorker returns the [WorkerSource] of a number that the caller has from elsewhere,
-// such as a configuration file.
+// NewStaticWorker returns a [WorkerSource] for a number from elsewhere, such as a configuration
+// file.
 //
-// The caller promises that no other generator uses the number with the same layout, and
-// that all ids of earlier generators under the number lie before the present tick.
-// Otherwise ids repeat. A restart within a second breaks the promise, and so does a restart
-// before the clock has caught up with borrowed time. If you cannot keep the promise,
-// take numbers from package worker, or lease this number: worker.NewLeaser(db,
-// lease.Config{Assigner: uid.NewStaticWorker(7)}).
+// The caller promises that no other generator uses the number with the same layout, and that
+// earlier generators under the number stamped only ticks before the present one. Otherwise ids
+// repeat. A restart within a second breaks the promise, and so does a restart before the clock
+// has caught up with borrowed time. If you cannot keep the promise, take numbers from package
+// worker, or lease this number: worker.NewLeaser(db, lease.Config{Assigner:
+// uid.NewStaticWorker(7)}).
 func NewStaticWorker(number int64) *lease.Permanent { return lease.NewPermanent(static(number)) }
 
 type static int64

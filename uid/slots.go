@@ -26,21 +26,21 @@ const maxSlots = 1 << 16
 // again when the clock shows a later tick than the slot's.
 var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 
-// SlotsConfig configures a [Slots] generator. Zero fields are defaults.
+// SlotsConfig configures a [Slots] generator. A zero field means its default.
 type SlotsConfig struct {
-	// Layout, PreviousLayout and Logger are those of [CachedConfig], and Now is that of
+	// Layout, PreviousLayout and Logger are as in [CachedConfig], and Now is as in
 	// [DefaultConfig].
 	Layout, PreviousLayout bits.Layout
 	Now                    func() time.Time
 	Logger                 *slog.Logger
 
-	// Slots is how many ticks the generator remembers: a power of two from 1 to
-	// 65,536; zero is 256. While the clock stands still or is behind, the generator
-	// makes at most Slots times the layout's ids per tick.
+	// Slots is how many ticks the generator remembers: a power of two from 1 to 65,536; zero
+	// means 256. While the clock stands still or is behind, the generator makes at most Slots
+	// times the layout's ids per tick.
 	Slots int
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *SlotsConfig) prepare() *invalid.List {
@@ -52,14 +52,13 @@ func (c *SlotsConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Slots makes ids whatever its clock does: a step of any size, back or ahead,
-// causes neither a wait nor a repeat while slots have room. Its ids are unique
-// but not ordered. Make one with [NewSlots] and share it: all methods may be
-// called from any number of goroutines. The zero value is not usable.
+// Slots makes ids whatever its clock does: a step of any size, back or ahead, causes neither a
+// wait nor a repeat while its slots have room. Its ids are unique but not ordered. Make one with
+// [NewSlots] and share it: all methods are safe for concurrent use. The zero value is not usable.
 //
-// Choose Slots where the clock cannot be trusted and order does not matter. An id has
-// the time of the clock, or of a slot's tick, which lies up to Slots ticks behind or ahead
-// of the clock if each tick has calls. Otherwise it lies further away, so Slots has no Range.
+// Choose Slots where the clock cannot be trusted and order does not matter. An id carries the
+// clock's time or a slot's tick. That tick is at most Slots ticks from the clock if every tick
+// has calls, and otherwise may be further away, so Slots has no Range.
 //
 // Slot i remembers one of the ticks t with t mod Slots = i, and how many of its sequences
 // are used. An id comes from the slot of the present tick. If the slot remembers an earlier
@@ -69,13 +68,12 @@ func (c *SlotsConfig) prepare() *invalid.List {
 //
 // # Why no id repeats
 //
-// A slot changes by compare-and-swap, to a greater sequence of the same tick or
-// to a greater tick. So it issues each sequence of a tick at most once, and never
-// returns to a tick that it has left. Two slots never remember the same tick, since
-// their ticks differ mod Slots. Slots begin at the present or later, and issue
-// only ticks that the lease grants. After a lost number, the next number has
-// new slots. Close shuts every slot, and then gives the number back from the
-// end of the greatest tick that was issued.
+// A slot changes by compare-and-swap, to a greater sequence of the same tick or to a greater
+// tick. So it issues each sequence of a tick at most once, and never returns to a tick that it
+// has left. Two slots never remember the same tick, since their ticks differ mod Slots. Slots
+// begin at the present or later, and issue only ticks that the lease grants. When a number is
+// lost, the next number gets new slots. Close shuts every slot, and then releases the number as
+// of the end of the greatest tick issued.
 type Slots struct {
 	tickShift uint8 // SequenceBits + 1: a slot is tick<<tickShift | used sequences
 	mask      int64 // number of slots - 1
@@ -101,9 +99,9 @@ type slots struct {
 // shutSlot replaces the word of a slot that issues nothing more.
 const shutSlot = math.MaxUint64
 
-// NewSlots takes a worker number from source and returns the generator. If a crashed holder
-// of a leased number reserved time ahead of the clock, the first ids are of the time after
-// that. ctx and the errors are as for [NewDefault].
+// NewSlots takes a worker number from source and returns the generator. If a crashed holder of a
+// leased number reserved time ahead of the clock, the first ids are stamped after that time. ctx
+// and errors are as in [NewDefault].
 func NewSlots(ctx context.Context, source WorkerSource, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
@@ -171,24 +169,24 @@ func (g *Slots) Next() (ID, error) {
 	return ID(run.First), err
 }
 
-// NextN is Next for many ids, as [Generator] says.
+// NextN is Next for many ids: see [Generator].
 func (g *Slots) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
 
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
 func (g *Slots) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
-// WaitN is NextN, but waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (g *Slots) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids, as [Generator] says.
+// Claim returns 1 to limit consecutive ids: see [Generator].
 func (g *Slots) Claim(ctx context.Context, limit int64) (Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [Generator].
 func (g *Slots) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [Generator] says.
+// All returns an endless sequence of ids for a range loop: see [Generator].
 func (g *Slots) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
 
 // claim takes at most limit consecutive ids of one slot. While the number changes,
@@ -278,15 +276,14 @@ func (g *Slots) blocked(w *grant, tick int64) error {
 	return nil
 }
 
-// Worker returns the number under which ids are stamped. It changes only after a leased number
-// was lost.
+// Worker returns the worker number in new ids. It changes only when a leased number is lost.
 func (g *Slots) Worker() int64 { return g.holder.grant.Load().worker }
 
 // Layout returns the layout of the ids.
 func (g *Slots) Layout() bits.Layout { return g.holder.bits.Layout() }
 
-// Parse takes an id apart. For a number that is no id of the layout, the error matches
-// [bits.ErrForeign] and quotes the number.
+// Parse splits an id into its parts. For a number that is not an id of the layout, the error
+// matches [bits.ErrForeign] and quotes the number.
 func (g *Slots) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.
@@ -295,10 +292,10 @@ func (g *Slots) Stats() Stats {
 	return g.holder.stats(&g.calls, g.issued.Load(), failure)
 }
 
-// Close is Shutdown with a deadline of [CloseTimeout].
+// Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Slots) Close() error { return deal.Close(g.Shutdown) }
 
-// Shutdown ends every wait and gives a leased number back, as [Default.Shutdown] does.
+// Shutdown unblocks every waiting call and releases a leased number, as [Default.Shutdown] does.
 func (g *Slots) Shutdown(ctx context.Context) error {
 	g.calls.Shut()
 	return g.calls.Finish(func() error { return g.holder.giveBack(ctx, g.stop()) })

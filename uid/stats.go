@@ -7,17 +7,17 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// Stats are the counts and the state of a generator of any kind. Reading them slows no call
-// down. Calls that are under way may be missing.
+// Stats are the counts and the state of a generator of any kind. Reading them does not slow calls
+// down. Calls in flight may be missing.
 type Stats struct {
 	Issued        int64         // ids issued
 	Starved       int64         // calls that found no id ready; 0 for Default, Slots and Backfill
 	RejectedTakes int64         // calls that failed
-	Waited        time.Duration // sum of the waits of all calls
+	Waited        time.Duration // total time that calls have waited
 	Remaining     int64         // ids that are ready in memory
 	Dropped       int64         // ids dropped for their age, with a lost number, or by Close; 0 for segments
-	Closed        bool          // no further ids are made
-	LastError     error         // why no further ids can be made ready; for Default, Slots and Backfill, why calls fail now
+	Closed        bool          // no more ids are made
+	LastError     error         // why no more ids can be made ready; for Default, Slots and Backfill, why calls fail now
 
 	Clock *ClockStats // of generators whose ids carry time; nil for others
 	Ring  *RingStats  // of Cached; nil for others
@@ -31,20 +31,20 @@ type ClockStats struct {
 	LayoutEndsSoon bool      // LayoutEnd is less than a year away
 
 	Worker        int64     // number under which ids are stamped; -1 before there is one
-	WorkerChanges int64     // times that a leased number was lost and another taken
-	ReservedUntil time.Time // end of the time that may be stamped under a leased number; zero is no end
+	WorkerChanges int64     // how often a leased number was lost and another taken
+	ReservedUntil time.Time // end of the time that may be stamped under a leased number; zero means no end
 	LeaseError    error     // why no more time is reserved; nil while reserving works
 }
 
 // RingStats are the part of [Stats] about a ring.
 type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
-	Threshold    int64         // the executor fills a ring with fewer ids
-	OldestAge    time.Duration // by how much the time of the next id is behind the clock; negative if ahead
+	Threshold    int64         // below this many ids, the executor fills the ring
+	OldestAge    time.Duration // how far the time of the next id is behind the clock; negative if ahead
 	MaxAge       time.Duration // CachedConfig.MaxAge
-	Borrowed     time.Duration // by how much the last tick put is ahead of the clock
+	Borrowed     time.Duration // how far the last tick put is ahead of the clock
 	MaxBorrow    time.Duration // CachedConfig.MaxBorrow
-	Refills      int64         // times that the executor filled the ring
+	Refills      int64         // how often the executor filled the ring
 	Helps        int64         // ticks put by calls that found the ring empty
 	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
 }
@@ -57,8 +57,8 @@ type LoadStats struct {
 	Changes  int64  // changes of the instance
 
 	InUse   Run           // the range that ids come from; in Stores of segment.Striped, a range of the counter, not of ids
-	Next    Run           // the range after InUse; empty if it is not loaded. A client has neither range
-	Loading time.Duration // how long the load under way has taken; 0 without one
+	Next    Run           // the range after InUse; empty until it is loaded. A client has neither range
+	Loading time.Duration // how long the load in flight has taken; 0 if none
 
 	LastSize int64         // ids of the last load
 	Requests int64         // requests for ids
@@ -67,9 +67,8 @@ type LoadStats struct {
 	Returned int64         // ids that Close gave back to the store
 }
 
-// Failing reports whether no further ids can be made, though some may be ready. A
-// generator at its MaxBorrow is not failing, and neither is one that waits for a
-// reservation that is under way.
+// Failing reports whether no further ids can be made, though some may be ready. A generator at
+// its MaxBorrow is not failing, and neither is one that waits for a reservation in flight.
 func (s Stats) Failing() bool {
 	if reservation := (*ReservationError)(nil); errors.As(s.LastError, &reservation) {
 		return reservation.Err != nil

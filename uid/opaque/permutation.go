@@ -9,25 +9,23 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Permutation turns ids into numbers that look random, from 0 to 2^63-1, and back.
-// Prefer a [Sealer] where a [Token] fits: every number restores to some id, so a
-// forged number is not noticed. JavaScript rounds numbers above 2^53; write them as
-// strings in JSON.
+// Permutation turns ids into numbers that look random, from 0 to 2^63-1, and back. Prefer a
+// [Sealer] where a [Token] fits: every number restores to some id, so a forged number goes
+// unnoticed. JavaScript rounds numbers above 2^53: write them as strings in JSON.
 //
-// [NewPermutation] makes one; all methods of a zero or nil Permutation fail with
-// [ErrConfig]. A Permutation is safe for concurrent use and allocates nothing for a
-// number.
+// [NewPermutation] makes one; all methods of a zero or nil Permutation fail with [ErrConfig]. A
+// Permutation is safe for concurrent use and allocates nothing per number.
 type Permutation struct {
 	context string
 	cipher  cipher.Block
 }
 
-// NewPermutation returns the permutation of a key for the ids of a context, such as
-// the name of their table. The key is [KeySize] random bytes and may be a Sealer's
-// too. NewPermutation does not keep it.
+// NewPermutation returns the permutation that key defines for the ids of a context, such as the
+// name of their table. The key is [KeySize] random bytes and may also be used by a Sealer.
+// NewPermutation does not keep it.
 //
-// A number does not show its key: if you may change the key later, store the key's name
-// beside each number. The error reports every fault, and matches [ErrConfig].
+// A number does not identify its key: if you may rotate keys, store the key's name beside each
+// number. The error reports every fault, and matches [ErrConfig].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
 	derived, err := ciphers(forPermutations, context, key)
 	if err != nil {

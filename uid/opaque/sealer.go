@@ -10,21 +10,20 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Sealer makes tokens of ids and opens them, for one context. [New] makes one; all
-// methods of a zero or nil Sealer fail with [ErrConfig]. A Sealer is safe for concurrent
-// use and allocates nothing for a token.
+// Sealer seals ids into tokens and opens them, for one context. [New] makes one; all methods of a
+// zero or nil Sealer fail with [ErrConfig]. A Sealer is safe for concurrent use and allocates
+// nothing per token.
 type Sealer struct {
 	context string
 	ciphers []cipher.Block // one of each key; the first seals
 }
 
-// New returns a Sealer for the ids of a context, such as the name of their
-// table. Tokens of one context do not open in another. The context is no secret.
+// New returns a Sealer for the ids of a context, such as the name of their table. Tokens of one
+// context do not open in another. The context is not a secret.
 //
-// A key is [KeySize] random bytes, as crypto/rand makes them. New does not keep it.
-// The first key seals and every key opens. To change keys, first give all processes
-// New(context, old, new), then New(context, new, old). Drop the old key when none of
-// its tokens has to open any more.
+// A key is [KeySize] random bytes, as crypto/rand makes them. New does not keep it. The first key
+// seals and every key opens. To rotate keys, deploy New(context, old, new) to all processes, then
+// New(context, new, old). Drop the old key when none of its tokens need to open any longer.
 //
 // The error reports every fault, and matches [ErrConfig].
 func New(context string, keys ...[]byte) (*Sealer, error) {
@@ -35,8 +34,8 @@ func New(context string, keys ...[]byte) (*Sealer, error) {
 	return &Sealer{context: context, ciphers: derived}, nil
 }
 
-// Seal returns the token of an id: the same each time, until the first key changes.
-// For a negative id, the error matches [ErrSyntax].
+// Seal returns the token of an id: the same one each time, until the first key changes. For a
+// negative id, the error matches [ErrSyntax].
 func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	if s == nil || len(s.ciphers) == 0 {
 		return Token{}, errUnmade
@@ -53,8 +52,8 @@ func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	return token, nil
 }
 
-// Open returns the id of a token that was sealed in this context under one of the
-// keys. For any other token it returns [ErrToken], after the same work.
+// Open returns the id of a token that was sealed in this context under one of the keys. For any
+// other token it does the same work and returns [ErrToken].
 func (s *Sealer) Open(token Token) (uid.ID, error) {
 	if s == nil || len(s.ciphers) == 0 {
 		return 0, errUnmade

@@ -95,8 +95,8 @@ func (l *loader) refuse(err error) {
 	l.wake = time.AfterFunc(wait, l.dealer.Wake)
 }
 
-// giveUp returns why a call no longer waits for the load that is under way. The end of the
-// call's context is no failure of the store.
+// giveUp returns why a call no longer waits for the load in flight. The end of the call's context
+// is no failure of the store.
 func (l *loader) giveUp(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &LoadError{l.store.String(), l.tag, err, 0}

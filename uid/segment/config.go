@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// The defaults of fields of [Config] and [StripedConfig].
+// Defaults of the fields of [Config] and [StripedConfig].
 const (
 	DefaultStep        = 1000 // of a counter that Create makes
 	DefaultMaxStep     = 1 << 30
@@ -25,55 +25,55 @@ const (
 // MaxStep bounds Config.MaxStep, and with it Step and StripedConfig.Block.
 const MaxStep = 1 << 40
 
-// ErrConfig is matched by every error about a config of this package, or of a store, and when a
-// store has counters of the tag whose ids would repeat: they were made for another number of
-// stores, another order of stores or another Block, or one is of [Striped] and the other of [New]
-// or [Tags].
+// ErrConfig is matched by every error about a config of this package or of a store. It also means
+// that ids would repeat, because the store has a counter of the tag that was made for another
+// number or order of stores, for another Block, or for the other of [Striped] and [New] or
+// [Tags].
 var ErrConfig = errors.New("segment: invalid config")
 
-// Config configures a [Counter]. Zero fields are defaults.
+// Config configures a [Counter]. A zero field means its default.
 type Config struct {
-	// Create makes New create the counter and its table if they are missing. Create
-	// cannot tell a new counter from a lost one: it restarts a lost counter at 1, and
-	// ids repeat. In production, create counters once: uidring segments create.
+	// Create makes New create the counter and its table if they are missing. It cannot tell a new
+	// counter from a lost one, which it restarts at 1, so that ids repeat. In production, create
+	// counters once, by uidring segments create.
 	Create bool
 
-	// Step is how many ids the first range has, from MinStep to MaxStep. Zero is the
-	// store's own step, such as the column step of a row. The store's step is then MinStep
-	// too, and may change while the generator runs.
+	// Step is the size of the first range in ids, from MinStep to MaxStep. Zero means the store's
+	// own step, such as the column step of a row, which is then also MinStep, and may change
+	// while the generator runs.
 	Step int64
 
-	// MinStep and MaxStep bound how many ids a range has, from 1 to 2^40. The zero MinStep
-	// is Step. The zero MaxStep is 2^30, or Step if that is greater.
+	// MinStep and MaxStep bound the size of a range, from 1 to 2^40. A zero MinStep means Step. A
+	// zero MaxStep means 2^30, or Step if that is greater.
 	MinStep, MaxStep int64
 
-	// Ahead is how long a range lasts at the measured rate, more than 0. If the store is
-	// unavailable, ids continue for nearly that long. Zero is 10 minutes.
+	// Ahead is how long a range should last at the measured rate; it must be positive. If the
+	// store becomes unavailable, ids last nearly that long. Zero means 10 minutes.
 	Ahead time.Duration
 
-	// LoadAt is the used part of a range, in per cent, at which the generator loads
-	// the next range. From 1 to 99; zero is 10.
+	// LoadAt is the percentage of a range that is used when the generator loads the next one.
+	// From 1 to 99; zero means 10.
 	LoadAt int
 
-	// LoadTimeout bounds how long a call waits for a load. After that, calls that find no id
-	// fail at once, until the store has answered. Zero is 5 seconds.
+	// LoadTimeout bounds how long a call waits for a load. After that, calls that find no id fail
+	// at once until the store answers. Zero means 5 seconds.
 	LoadTimeout time.Duration
 
-	// Limit is the greatest id, from 1 to 2^63-2, the greatest that a BIGINT counter allows. Zero is
-	// 2^63-2. Use 2^53-1 if JavaScript reads the ids as numbers.
+	// Limit is the greatest id, at least 1. Zero means 2^63-2, the most that a BIGINT counter
+	// allows. Use 2^53-1 if JavaScript reads the ids as numbers.
 	Limit int64
 
-	// RejectedTake decides what a call does when no id is loaded. [uid.PolicyHelp], the
-	// default, waits for a load that is under way, and fails while the store is
-	// unavailable. [uid.PolicyReject] fails at once. [uid.PolicyWait] waits.
+	// RejectedTake decides what a call does when no id is loaded. [uid.PolicyHelp], the default,
+	// waits for a load in flight, and fails while the store is unavailable. [uid.PolicyReject]
+	// fails at once. [uid.PolicyWait] waits.
 	RejectedTake uid.TakePolicy
 
-	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id. No call
-	// waits for the handler, which may draw ids from the generator; Close waits for it.
+	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id. Its handler
+	// may draw ids from the generator: only Close waits for it.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.

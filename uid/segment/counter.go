@@ -12,9 +12,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Counter is a [uid.Generator] that draws the ids of one counter of a store: other processes
-// may have Counters of the same tag. Make one with [New] and share it: all methods may be called
-// from any number of goroutines. The zero value is not usable.
+// Counter is a [uid.Generator] that draws the ids of one counter in a store. Counters in other
+// processes may share the tag. Make one with [New] and share it: all methods are safe for
+// concurrent use. The zero value is not usable.
 //
 // Order: within one Counter, a later call returns a larger id.
 type Counter struct {
@@ -26,10 +26,9 @@ type Counter struct {
 
 var _ uid.Generator = (*Counter)(nil)
 
-// New returns a generator of the ids of the counter tag in store, and loads its
-// first range. ctx bounds the start only. End the generator with Close or
-// Shutdown, which return unused ids to the store. New fails if the store is a [Lister] and
-// has counters that [Striped] uses for tag.
+// New returns a generator for the counter tag in store, and loads its first range. ctx bounds
+// only this call. Stop the generator with Close or Shutdown, which return unused ids to the
+// store. New fails if the store is a [Lister] and has counters that [Striped] uses for tag.
 //
 // Errors match [ErrConfig], [ErrUnknownTag], [ErrUsedUp], [ErrUnusable], [uid.ErrRewound] or
 // [uid.ErrUnavailable].
@@ -87,41 +86,41 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 	return &Counter{deal.ClaimsOf[uid.ID, uid.Run](d), d, d.Ring(), l}, nil
 }
 
-// Next returns an id from memory. If the next range is still being loaded, Next waits for it.
-// If the store is unavailable and all loaded ids are used, Next fails with a [*LoadError], or
-// waits if Config.RejectedTake is [uid.PolicyWait].
+// Next returns an id from memory. If none is left and the next range is still loading, Next waits
+// for it. If the store is unavailable and all loaded ids are used, Next fails with a
+// [*LoadError], or waits if Config.RejectedTake is [uid.PolicyWait].
 func (c *Counter) Next() (id uid.ID, err error) {
 	taken, err := c.ring.Take()
 	return uid.ID(taken), err
 }
 
-// NextN is Next for many ids, as [uid.Generator] says.
+// NextN is Next for many ids: see [uid.Generator].
 func (c *Counter) NextN(ids []uid.ID) (int, error) { return c.claims.NextN(ids) }
 
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
 func (c *Counter) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Wait(ctx) }
 
-// WaitN is NextN, but waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (c *Counter) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.claims.WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+// Claim returns 1 to limit consecutive ids: see [uid.Generator].
 func (c *Counter) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return c.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
 func (c *Counter) TryClaim(limit int64) (uid.Run, error) { return c.claims.TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [uid.Generator] says.
+// All returns an endless sequence of ids for a range loop: see [uid.Generator].
 func (c *Counter) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.All(ctx) }
 
-// Close is [Counter.Shutdown] with a deadline of [uid.CloseTimeout].
+// Close is [Counter.Shutdown] with a timeout of [uid.CloseTimeout].
 func (c *Counter) Close() error { return c.dealer.Close() }
 
-// Shutdown ends every wait and returns unused ids to the store, within ctx. Afterwards calls
-// return [uid.ErrClosed].
+// Shutdown unblocks every waiting call and returns unused ids to the store, within ctx. Later
+// calls return [uid.ErrClosed].
 func (c *Counter) Shutdown(ctx context.Context) error { return c.dealer.Shutdown(ctx) }
 
 // Stats returns the counts and the state. It never waits for the store.

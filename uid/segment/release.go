@@ -15,9 +15,9 @@ import (
 // closeWait is how long release waits for a load, to return its range too.
 const closeWait = time.Second
 
-// release returns the unused end of the last range to the store, and earlier unused
-// ids that are adjacent. rest are the runs that were in the ring. release calls
-// Return once: see [Returner]. It returns when ctx ends, whatever the store does.
+// release returns the unused end of the last range to the store, and earlier unused ids that are
+// adjacent. rest are the runs that were in the ring. release calls Return once: see [Returner].
+// It returns when ctx is done, whatever the store does.
 func (l *loader) release(ctx context.Context, rest []ringbuffer.Run) error {
 	defer l.journal.Flush(ctx)
 	left := l.shut(ctx, rest)

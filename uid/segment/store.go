@@ -12,17 +12,15 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// A Store keeps counters by name, the tag. A counter is the least id that nobody has
-// reserved; it starts at 1 and its end is [math.MaxInt64]. Package segmenttest
-// tests a Store.
+// A Store keeps counters by name, the tag. A counter is the least id that nobody has reserved; it
+// starts at 1 and ends at [math.MaxInt64]. Package segmenttest tests a Store.
 //
-// Reserve moves the counter of tag up by n, or by the store's own step if n is 0,
-// in one atomic and durable write. It returns the counter's earlier value, which is
-// the first id of the range, and how many ids were reserved. No two calls, of any
-// processes, ever return ranges that overlap.
+// Reserve raises the counter of tag by n, or by the store's own step if n is 0, in one atomic and
+// durable write. It returns the counter's previous value, which is the first id of the range, and
+// the number of ids reserved. No two calls, from any processes, ever return overlapping ranges.
 //
-// If the outcome is not known, Reserve returns an error, and no later call returns
-// that range: it is a gap. Reserve returns soon after ctx ends. Errors match
+// If the outcome is unknown, Reserve returns an error, and no later call returns that range: it
+// becomes a gap. Reserve returns soon after ctx is done. Errors match
 //
 //   - [ErrUnknownTag] if tag has no counter: Reserve never makes one;
 //   - [ErrUsedUp] if fewer than n ids are left: the counter is unchanged;
@@ -37,29 +35,29 @@ type Store interface {
 	String() string
 }
 
-// A Returner is a [Store] that takes back unused ids. If the counter of tag is next, Return
-// sets it back to first, in one conditional write, and reports whether it did. The client
-// sends it at most once, even if the answer is lost: meanwhile another process may have
-// reserved a range that ends at next.
+// A Returner is a [Store] that takes back unused ids. If the counter of tag is still next, Return
+// sets it back to first, in one conditional write, and reports whether it did. It must never
+// resend the write, even if the answer is lost: by then, another process may have reserved a
+// range that ends at next.
 type Returner interface {
 	Return(ctx context.Context, tag string, first, next int64) (bool, error)
 }
 
 // A Creator is a [Store] that makes counters, and the table that they need. Create makes the
-// counter of tag with the value next, and with the step, if the store keeps a step. If tag
-// has a counter, the error matches [ErrTagExists], and nothing changes.
+// counter of tag with the value next and, if the store keeps one, the step. If tag already has a
+// counter, nothing changes and the error matches [ErrTagExists].
 type Creator interface {
 	Create(ctx context.Context, tag string, next, step int64) error
 }
 
-// A Raiser is a [Store] that can raise counters. Raise sets the counter of tag to next
-// unless the counter is higher, and returns the counter. It never lowers or makes one.
+// A Raiser is a [Store] that can raise counters. Raise sets the counter of tag to next unless it
+// is already higher, and returns the counter. It never lowers or creates one.
 type Raiser interface {
 	Raise(ctx context.Context, tag string, next int64) (int64, error)
 }
 
-// A Lister is a [Store] that lists its counters, by tag in ascending order. The error
-// matches [ErrUnknownTag] if there is no table for them.
+// A Lister is a [Store] that lists its counters, sorted by tag. If their table is missing, the
+// error matches [ErrUnknownTag].
 type Lister interface {
 	List(ctx context.Context) ([]CounterInfo, error)
 }
@@ -73,29 +71,29 @@ type CounterInfo struct {
 }
 
 var (
-	// ErrUnknownTag is matched when the store has no counter for the tag, and when the tag cannot
-	// name a counter: see [CheckTag].
+	// ErrUnknownTag means that the store has no counter for the tag, or that the tag cannot name
+	// a counter: see [CheckTag].
 	ErrUnknownTag = errors.New("segment: unknown tag")
 
-	// ErrTagExists is matched when Create finds that the tag has a counter.
+	// ErrTagExists means that Create found a counter for the tag.
 	ErrTagExists = errors.New("segment: tag exists")
 
-	// ErrUsedUp is matched when a counter is at its end, or at Config.Limit.
+	// ErrUsedUp means that a counter has reached its end, or Config.Limit.
 	ErrUsedUp = errors.New("segment: counter is used up")
 
-	// ErrUnusable is matched when the store answered that it cannot reserve ids of the
-	// counter as it is: its step is below 1, for example, or its column too narrow. Or
-	// the store panicked or returned no range. The generator asks again after a minute.
+	// ErrUnusable means that the store cannot reserve ids of the counter as it is, for example
+	// because its step is below 1 or its column too narrow. It also means that the store panicked
+	// or returned no range. The generator retries after a minute.
 	ErrUnusable = errors.New("segment: unusable counter")
 )
 
-// LoadError says that the store did not answer. The generator asks again after Retry,
-// so Wait waits. LoadError matches [uid.ErrUnavailable] and all that Err matches.
+// LoadError says that the store did not answer. The generator retries after Retry, and Wait waits
+// meanwhile. LoadError matches [uid.ErrUnavailable] and everything that Err matches.
 type LoadError struct {
 	Store string // the store's name
 	Tag   string
-	Err   error         // of the store
-	Retry time.Duration // until the next attempt
+	Err   error         // the store's error
+	Retry time.Duration // how long until the next attempt
 }
 
 func (e *LoadError) Error() string {
@@ -118,7 +116,7 @@ func (e invalidTag) Error() string { return "segment: invalid tag: " + string(e)
 // Is reports whether target is ErrUnknownTag.
 func (invalidTag) Is(target error) bool { return target == ErrUnknownTag }
 
-// MaxTag is the most bytes that a tag may have.
+// MaxTag is the maximum length of a tag in bytes.
 const MaxTag = 128
 
 // CheckTag returns an error that matches [ErrUnknownTag] unless tag can name a counter: 1

@@ -53,8 +53,8 @@ func stripeOf(striped string) (s stripe, tag string) {
 	return s, tag
 }
 
-// NextID returns the least id that is not reserved, or [math.MaxInt64] if none is
-// left. It differs from Next for counters of [Striped] only.
+// NextID returns the least id that is not reserved, or [math.MaxInt64] if none is left. It
+// differs from Next only for counters of [Striped].
 func (c CounterInfo) NextID() int64 {
 	s, _ := stripeOf(c.Tag)
 	if c.Next >= s.end(math.MaxInt64-1) {
@@ -63,8 +63,8 @@ func (c CounterInfo) NextID() int64 {
 	return s.id(c.Next)
 }
 
-// NextFor returns the least [CounterInfo].Next of tag at which all further ids are id or
-// greater. It differs from id for counters of [Striped] only.
+// NextFor returns the least [CounterInfo].Next of tag from which all further ids are at least id.
+// It differs from id only for counters of [Striped].
 func NextFor(tag string, id int64) int64 {
 	s, _ := stripeOf(tag)
 	return max(1, s.end(id-1))

@@ -18,16 +18,16 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// StripedConfig configures a [Striped] generator. Zero fields are defaults.
+// StripedConfig configures a [Striped] generator. A zero field means its default.
 type StripedConfig struct {
 	Config
 
-	// Block is how many consecutive ids come from one store, up to 2^40; zero is
-	// 1,000. Never change it once ids were issued.
+	// Block is how many consecutive ids come from one store, up to 2^40; zero means 1,000. Never
+	// change it once ids have been issued.
 	Block int64
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c StripedConfig) Validate() error { return c.prepare().Err() }
 
 func (c *StripedConfig) prepare() *invalid.List {
@@ -37,12 +37,11 @@ func (c *StripedConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Striped makes ids from one counter in each of several stores: of N stores,
-// store i has the blocks of ids that are ≡ i mod N. It makes ids as long as one
-// store can be reached. Make one with [NewStriped]. All methods may be called from any number of
-// goroutines.
+// Striped makes ids from one counter in each of several stores: blocks of consecutive ids take
+// turns, so that of N stores, store i has every block ≡ i mod N. It makes ids as long as one
+// store is reachable. Make one with [NewStriped]. All methods are safe for concurrent use.
 //
-// Order: each id comes from a random store, so only the ids of one store ascend.
+// Order: each id comes from a random store, so ids ascend only within one store.
 type Striped struct {
 	claims  deal.Claims[uid.ID, uid.Run]
 	shards  []*shard
@@ -64,13 +63,12 @@ type shard struct {
 
 var _ uid.Generator = (*Striped)(nil)
 
-// NewStriped returns a generator of the ids of tag in all stores. Never change the number
-// and the order of stores: store 2 of 3 keeps its counter under the tag "orders 2/3
-// x1000". A tag that [New] or [Tags] used is refused, until its counter is split. With
-// Create, each store has to be a [Lister], and gets a counter "orders" without ids, so that
-// New and Tags cannot use the tag.
+// NewStriped returns a generator of the ids of tag in all stores. Never change the number or
+// order of stores: store 2 of 3 keeps its counter under the tag "orders 2/3 x1000". A tag that
+// [New] or [Tags] has used is refused until its counter is split. With Create, each store must be
+// a [Lister], and gets a counter "orders" without ids, so that New and Tags cannot use the tag.
 //
-// Errors are those of [New]. They match [uid.ErrUnavailable] only if no store can be reached.
+// Errors are those of [New], but match [uid.ErrUnavailable] only if no store is reachable.
 func NewStriped(ctx context.Context, stores []Store, tag string, config StripedConfig) (*Striped, error) {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {
@@ -106,34 +104,34 @@ func shardsOf(stores []Store, tag string, config *StripedConfig) (shards []*shar
 	return shards, nil
 }
 
-// Next returns an id of any store that has one ready. If no store has, RejectedTake
-// decides: [uid.PolicyHelp], the default, waits for a store that is loading, and fails when
-// all are unavailable.
+// Next returns an id from any store that has one ready. If none has, RejectedTake decides:
+// [uid.PolicyHelp], the default, waits for a store that is loading, and fails when all are
+// unavailable.
 func (s *Striped) Next() (uid.ID, error) {
 	run, err := s.claim(context.Background(), 1, deal.Next)
 	return uid.ID(run.First), err
 }
 
-// NextN is Next for many ids, as [uid.Generator] says.
+// NextN is Next for many ids: see [uid.Generator].
 func (s *Striped) NextN(ids []uid.ID) (int, error) { return s.claims.NextN(ids) }
 
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
 func (s *Striped) Wait(ctx context.Context) (uid.ID, error) { return s.claims.Wait(ctx) }
 
-// WaitN is NextN, but waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return s.claims.WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+// Claim returns 1 to limit consecutive ids: see [uid.Generator].
 func (s *Striped) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return s.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
 func (s *Striped) TryClaim(limit int64) (uid.Run, error) { return s.claims.TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [uid.Generator] says.
+// All returns an endless sequence of ids for a range loop: see [uid.Generator].
 func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] { return s.claims.All(ctx) }
 
 // poll is how long a call waits for one store before it looks at the others again.
@@ -200,8 +198,8 @@ func (s *Striped) pause(ctx context.Context, loading *Counter, limit int64) (run
 	return run, err
 }
 
-// Stats returns the sum of the counts of all stores. LastError is set if no store can be
-// reached. Loads is nil: [Striped.Stores] has the Stats of each store.
+// Stats returns the sum of the counts of all stores. LastError is set if no store is reachable.
+// Loads is nil: [Striped.Stores] has the Stats of each store.
 func (s *Striped) Stats() uid.Stats {
 	sum := uid.Stats{Closed: s.ctx.Err() != nil}
 	var faults []error
@@ -222,8 +220,8 @@ func (s *Striped) Stats() uid.Stats {
 	return sum
 }
 
-// Stores returns the Stats of each store's generator. Of a store that was not reached
-// yet, they have only From, Tag, Closed and LastError.
+// Stores returns the Stats of each store's generator. For a store that was not reached yet, only
+// From, Tag, Closed and LastError are set.
 func (s *Striped) Stores() []uid.Stats {
 	var all []uid.Stats
 	for _, h := range s.shards {
@@ -238,10 +236,11 @@ func (s *Striped) Stores() []uid.Stats {
 	return all
 }
 
-// Close is [Striped.Shutdown] with a deadline of [uid.CloseTimeout].
+// Close is [Striped.Shutdown] with a timeout of [uid.CloseTimeout].
 func (s *Striped) Close() error { return deal.Close(s.Shutdown) }
 
-// Shutdown ends every wait and returns unused ids to all stores at once, within ctx.
+// Shutdown unblocks every waiting call and returns unused ids to all stores in parallel, within
+// ctx.
 func (s *Striped) Shutdown(ctx context.Context) error {
 	s.cancel()
 	s.opening.Wait()

@@ -15,31 +15,30 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// The defaults of fields of [TagsConfig].
+// Defaults of the fields of [TagsConfig].
 const (
 	DefaultMaxTags = 10_000
 	DefaultIdle    = time.Hour
 )
 
-// ErrTooManyTags is matched when Tags cannot open a tag, because TagsConfig.MaxTags
-// tags are open.
+// ErrTooManyTags means that Tags cannot open a tag, because TagsConfig.MaxTags tags are open.
 var ErrTooManyTags = errors.New("segment: too many tags are open")
 
-// TagsConfig configures [Tags]. Zero fields are defaults.
+// TagsConfig configures [Tags]. A zero field means its default.
 type TagsConfig struct {
-	// Config configures the generator of each tag. With Create, every tag in a call
+	// Config configures the generator of each tag. With Create, any tag that is passed to a call
 	// gets a counter: never set Create where users choose tags.
 	Config
 
-	// MaxTags is how many tags may be open at once. Zero is 10,000.
+	// MaxTags is how many tags may be open at once. Zero means 10,000.
 	MaxTags int
 
-	// Idle is how long an unused tag stays open. Then Tags returns the tag's reserved
-	// ids to the store, 16 tags at a time. Zero is an hour.
+	// Idle is how long an unused tag stays open. After that, Tags returns the tag's unused ids to
+	// the store, 16 tags at a time. Zero means an hour.
 	Idle time.Duration
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c TagsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *TagsConfig) prepare() *invalid.List {
@@ -51,13 +50,13 @@ func (c *TagsConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Tags makes ids from many counters of one store. It opens a [Counter] when a tag
-// is first used, and closes it when the tag was idle. Make one with [NewTags] and
-// share it: all methods may be called from any number of goroutines. The zero value
-// is not usable. Give the store's pool 16 idle connections: tags are opened in parallel.
+// Tags makes ids from many counters of one store. It opens a [Counter] when a tag is first used,
+// and closes it once the tag is idle. Make one with [NewTags] and share it: all methods are safe
+// for concurrent use. The zero value is not usable. Give the store's pool 16 idle connections,
+// since tags open in parallel.
 //
-// An unknown tag causes at most one query a minute. If the store is a [Lister], one query a
-// minute serves all unknown tags. Tags finds a tag that is created later within that minute.
+// An unknown tag costs at most one query a minute; if the store is a [Lister], all unknown tags
+// share that query. So Tags finds a newly created tag within a minute.
 type Tags struct {
 	store   Store
 	config  TagsConfig
@@ -93,8 +92,8 @@ type refusal struct {
 	until time.Time
 }
 
-// NewTags returns the tags of store, without calling the store. End Tags with Close
-// or Shutdown. Errors match [ErrConfig].
+// NewTags returns the tags of store, without calling the store. Stop Tags with Close or Shutdown.
+// Errors match [ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	faults := config.prepare()
 	if store == nil {
@@ -110,27 +109,27 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	return t, nil
 }
 
-// Next returns the next id of tag. If the tag is not open, Next opens it and waits for
-// the store until ctx ends. Otherwise Next is that of [Counter]: ctx bounds only the opening
-// of the tag. For a deadline on every call, use Wait.
+// Next returns the next id of tag. If the tag is not open, Next opens it, and waits for the store
+// until ctx is done. Otherwise Next works like [Counter.Next] and ignores ctx. For a deadline on
+// every call, use Wait.
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Next(); return err })
 	return id, err
 }
 
-// NextN is Next for many ids, as [uid.Generator] says. ctx bounds only the opening of the tag.
-// For a deadline on every call, use WaitN.
+// NextN is Next for many ids: see [uid.Generator]. ctx bounds only the opening of the tag. For a
+// deadline on every call, use WaitN.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, (*Counter).NextN)
 }
 
-// Wait is Next that also waits while the store is unavailable, until ctx ends.
+// Wait is like Next, but also waits while the store is unavailable, until ctx is done.
 func (t *Tags) Wait(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Wait(ctx); return err })
 	return id, err
 }
 
-// WaitN is NextN that also waits while the store is unavailable, until ctx ends.
+// WaitN is like NextN, but also waits while the store is unavailable, until ctx is done.
 func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, func(g *Counter, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
 }
@@ -141,8 +140,8 @@ func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run,
 	return run, err
 }
 
-// TryClaim returns 1 to limit consecutive ids of tag that are ready, and never waits. The
-// error is [uid.ErrNotReady] where Claim would wait, also for a tag that is not open.
+// TryClaim returns 1 to limit consecutive ids of tag that are ready, and never waits. Instead of
+// waiting, it returns [uid.ErrNotReady], even for a tag that is not open.
 func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
 	if found, open := t.open.Load(tag); open {
 		e := found.(*entry)

@@ -21,12 +21,10 @@ const (
 	leastIDs = 16  // least ids of a later request
 )
 
-// Client makes ids of a generator of a uidring server. Make one with [New] and share
-// it: all methods may be called from any number of goroutines. The zero value is not
-// usable.
+// Client issues ids of a generator on uidring servers. Make one with [New] and share it: all
+// methods are safe for concurrent use. The zero value is not usable.
 //
-// Order: while one server instance serves, a call that ends before another call
-// begins returns smaller ids.
+// Order: while one server instance serves, a later call always returns larger ids.
 type Client struct {
 	_ contention.Pad
 
@@ -62,11 +60,11 @@ type claims = deal.Claims[uid.ID, uid.Run]
 var _ uid.Generator = (*Client)(nil)
 
 // New returns a Client of the servers at urls, such as https://ids.example.com, and fetches the
-// first ids. name is that of a generator in the servers' config, or of a counter that they serve.
-// ctx bounds the start only. End the client with Close or Shutdown.
+// first ids. name names a generator in the servers' config, or a counter that they serve. ctx
+// bounds only this call. Stop the client with Close or Shutdown.
 //
-// The errors match [ErrConfig] or [uid.ErrUnavailable], or are those of a server that refuses:
-// a [*StatusError] with status 404 for an unknown name, [ErrAnswer].
+// Errors match [ErrConfig] or [uid.ErrUnavailable], or come from a server that refuses: a
+// [*StatusError], with status 404 for an unknown name, or [ErrAnswer].
 func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {
 	requests, err := config.requests(urls, name)
 	if err != nil {
@@ -115,35 +113,35 @@ func newHTTP(config *Config) *http.Client {
 	}
 }
 
-// Next returns the next id, from memory. If no id is left, Next waits for the fetch
-// that is under way. If no server answers, Next fails with an [*UnavailableError], or waits
-// if Config.RejectedTake is [uid.PolicyWait].
+// Next returns the next id from memory. If no id is left, Next waits for the fetch in flight. If
+// no server answers, Next fails with an [*UnavailableError], or waits if Config.RejectedTake is
+// [uid.PolicyWait].
 func (c *Client) Next() (uid.ID, error) {
 	// The compiler inlines Take, and not this Next: an id costs one call.
 	id, err := c.ring.Load().Take()
 	return uid.ID(id), err
 }
 
-// NextN is Next for many ids, as [uid.Generator] says.
+// NextN is Next for many ids: see [uid.Generator].
 func (c *Client) NextN(ids []uid.ID) (int, error) { return c.claims.Load().NextN(ids) }
 
-// Wait is Next that also waits while no server answers, until ctx ends.
+// Wait is like Next, but also waits while no server answers, until ctx is done.
 func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Load().Wait(ctx) }
 
-// WaitN is NextN that waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.claims.Load().WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+// Claim returns 1 to limit consecutive ids: see [uid.Generator].
 func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return c.claims.Load().Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
 func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.claims.Load().TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [uid.Generator] says.
+// All returns an endless sequence of ids for a range loop: see [uid.Generator].
 func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.Load().All(ctx) }
 
 // add makes a session the last one, unless the client is closed.
@@ -182,11 +180,11 @@ func (c *Client) leave() {
 	}
 }
 
-// Close is [Client.Shutdown] within [uid.CloseTimeout].
+// Close is [Client.Shutdown] with a timeout of [uid.CloseTimeout].
 func (c *Client) Close() error { return deal.Close(c.Shutdown) }
 
-// Shutdown ends every wait and every request, and drops the ids that were not
-// issued. Afterwards calls return [uid.ErrClosed].
+// Shutdown unblocks every waiting call, cancels requests and drops unused ids. Later calls return
+// [uid.ErrClosed].
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true

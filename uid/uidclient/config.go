@@ -20,7 +20,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// The defaults of a [Config].
+// Defaults of the fields of [Config].
 const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute
@@ -37,50 +37,51 @@ const (
 // ErrConfig is matched by every error about a [Config], a URL or a name.
 var ErrConfig = errors.New("uidclient: invalid config")
 
-// Config configures a [Client]. Zero fields are defaults.
+// Config configures a [Client]. A zero field means its default.
 type Config struct {
 	// Token is the bearer token of each request. New refuses to send it over HTTP to
 	// an address other than loopback, unless Insecure is set.
 	Token string
 
-	// TLS configures HTTPS: the authorities that are trusted, and the client's
-	// certificate. Nil is Go's default.
+	// TLS configures HTTPS: the trusted authorities and the client's certificate. Nil means Go's
+	// default.
 	TLS *tls.Config
 
 	// Insecure permits Token over HTTP to any address.
 	Insecure bool
 
-	// Ahead is how long the ids of an answer last: the client asks for as many as the
-	// measured rate needs. At most MaxAge; zero is 10 seconds, or MaxAge if that is less.
+	// Ahead is how long the ids of one answer should last: the client asks for as many as the
+	// measured rate needs. At most MaxAge; zero means 10 seconds, or MaxAge if that is less.
 	Ahead time.Duration
 
-	// MaxAge limits how old an id gets in this process. The client drops older ids and
-	// fetches fresh ones. Zero is a minute; the least is 100 milliseconds. Set
-	// [uid.Unlimited] for ids of a counter: they carry no time.
+	// MaxAge limits the age of ids in this process. The client drops older ids and fetches fresh
+	// ones. Zero means a minute; the minimum is 100 milliseconds. For ids of a counter, which
+	// carry no time, set [uid.Unlimited].
 	MaxAge time.Duration
 
-	// MaxIDs is the most ids to ask for at once, from 1 to 2^24; zero is a million. While a
-	// server allows fewer, the client asks for fewer.
+	// MaxIDs is the most ids to request at once, from 1 to 2^24; zero means a million. If a
+	// server allows fewer, the client requests fewer.
 	MaxIDs int64
 
-	// Timeout bounds each request: after it, the client asks the next server. At most half of
-	// MaxAge; zero is 3 seconds, or half of MaxAge if that is less. Keep it above the time that servers wait for
-	// ids, 2 seconds by default, and below half of Ahead, so that no call is delayed.
+	// Timeout bounds each request; the client then tries the next server. At most half of MaxAge;
+	// zero means 3 seconds, or half of MaxAge if that is less. Keep it above the time for which
+	// servers wait for ids, 2 seconds by default, and below half of Ahead, so that no call is
+	// delayed.
 	Timeout time.Duration
 
-	// RejectedTake decides what a call does when no id is left. [uid.PolicyHelp], the
-	// default, waits for a fetch that is under way, and fails while no server
-	// answers. [uid.PolicyReject] fails at once. [uid.PolicyWait] waits.
+	// RejectedTake decides what a call does when no id is left. [uid.PolicyHelp], the default,
+	// waits for a fetch in flight, and fails while no server answers. [uid.PolicyReject] fails at
+	// once. [uid.PolicyWait] waits.
 	RejectedTake uid.TakePolicy
 
-	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
+	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id.
 	Logger *slog.Logger
 
 	transport http.RoundTripper // of tests; nil is the network
 }
 
-// Validate returns an error that names every wrong field, its value and the values that are
-// allowed, and matches [ErrConfig].
+// Validate returns an error that names every invalid field with its value and the allowed values,
+// and matches [ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.

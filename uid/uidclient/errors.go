@@ -12,19 +12,20 @@ import (
 )
 
 var (
-	// ErrAnswer is matched when a server's answer is not a list of runs.
+	// ErrAnswer means that a server's answer is not a list of runs.
 	ErrAnswer = errors.New("uidclient: invalid answer")
 
 	errMoved   = errors.New("uidclient: another instance has answered")
 	errTooMany = errors.New("uidclient: a server allows fewer ids")
 )
 
-// UnavailableError says that no server answered with ids. The client asks again after
-// Retry, so Wait waits. UnavailableError matches [uid.ErrUnavailable] and all that Err matches.
+// UnavailableError says that no server answered with ids. The client retries after Retry, and
+// Wait waits meanwhile. UnavailableError matches [uid.ErrUnavailable] and everything that Err
+// matches.
 type UnavailableError struct {
 	Name  string        // of the generator
-	Err   error         // of each server
-	Retry time.Duration // until the next attempt
+	Err   error         // the errors of all servers
+	Retry time.Duration // how long until the next attempt
 }
 
 func (e *UnavailableError) Error() string {
@@ -39,9 +40,8 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // RetryAfter returns Retry.
 func (e *UnavailableError) RetryAfter() time.Duration { return e.Retry }
 
-// StatusError says that a server answered with a status other than 200. After 408,
-// 429 and 500 or above, the client asks again, as [UnavailableError] says. After any other
-// status, calls fail at once.
+// StatusError says that a server answered with a status other than 200. After 408, 429 and 500 or
+// above, the client retries: see [UnavailableError]. After any other status, calls fail at once.
 type StatusError struct {
 	Server string // its URL
 	Status int

@@ -16,36 +16,35 @@ import (
 )
 
 var (
-	// ErrKey is matched when the plugin cannot fill a key: its model declares it wrongly, the value
-	// to create cannot take it, or GORM would write the value without it.
+	// ErrKey means that the plugin cannot fill a key: the model declares it incorrectly, the
+	// value to create cannot take it, or GORM would write the value without it.
 	ErrKey = errors.New("uidgorm: key cannot be filled")
 
-	// ErrConflict is matched when the database kept another row in place of a new one, its key
-	// cannot be found, and relatives of the row would have to refer to it.
+	// ErrConflict means that the database kept an existing row instead of a new one, that its key
+	// cannot be found, and that related rows would have to refer to it.
 	ErrConflict = errors.New("uidgorm: key of the row that was kept is unknown")
 
-	// ErrGenerator is matched when the generator returned fewer ids than wanted. The
-	// error matches the generator's own error too.
+	// ErrGenerator means that the generator returned fewer ids than requested. The error also
+	// matches the generator's own error.
 	ErrGenerator = errors.New("uidgorm: no id")
 
 	// ErrConfig is matched by every error about a [Config].
 	ErrConfig = errors.New("uidgorm: invalid config")
 )
 
-// KeySource makes the keys. Every [uid.Generator] is a KeySource.
+// KeySource provides the keys. Every [uid.Generator] is a KeySource.
 type KeySource interface {
-	// NextN fills ids with ids above 0 that it never returned before, and returns how
-	// many it filled. If it fills fewer than all, it returns an error. Any number of
-	// goroutines may call it.
+	// NextN fills ids with ids above 0 that it never returned before, and returns how many it
+	// filled. If it fills fewer than all, it returns an error. It is safe for concurrent use.
 	NextN(ids []uid.ID) (int, error)
 
-	// WaitN is NextN, but waits for ids until ctx ends.
+	// WaitN is like NextN, but waits for ids until ctx is done.
 	WaitN(ctx context.Context, ids []uid.ID) (int, error)
 }
 
-// Plugin fills the zero primary keys of models that opt in. Make one with [New] and
-// hand it to db.Use, once for each handle. It may serve any number of handles and
-// goroutines. db.Use refuses the zero value.
+// Plugin fills the zero primary keys of models that opt in. Make one with [New] and pass it to
+// db.Use, once for each handle. It may serve any number of handles and goroutines. db.Use rejects
+// the zero value.
 type Plugin struct {
 	gen    KeySource
 	of     map[reflect.Type]KeySource
@@ -55,14 +54,14 @@ type Plugin struct {
 
 // Config configures a [Plugin]. The zero Config is the default.
 type Config struct {
-	// Keys are of models that have a generator of their own. All handles have one Plugin:
-	// a second db.Use of a Plugin fails with gorm.ErrRegistered.
+	// Keys assigns other generators to some models. List all of them in one Config: a second
+	// db.Use of any Plugin on a handle fails with gorm.ErrRegistered.
 	Keys []Keys
 }
 
-// Keys says that the keys of some models are from a generator of their own.
+// Keys says that some models take their keys from a generator other than that of [New].
 type Keys struct {
-	From   KeySource // the caller closes it, as that of New
+	From   KeySource // the caller closes it, as with New
 	Models []any     // structs or pointers to structs, such as &Order{}
 }
 
@@ -103,9 +102,9 @@ func (c Config) prepare() (map[reflect.Type]KeySource, *invalid.List) {
 	return of, faults
 }
 
-// New returns a plugin that takes keys from gen, except those of [Config]. The caller
-// closes gen, after the last use of a handle with the plugin. db.Use reports the faults of
-// gen and the config.
+// New returns a plugin that takes keys from gen, unless [Config] names another source. The caller
+// closes gen, after the last use of a handle with the plugin. db.Use reports the faults of gen
+// and the config.
 func New(gen KeySource, config Config) *Plugin {
 	of, faults := config.prepare()
 	if gen == nil {
@@ -203,8 +202,8 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key, c *creation) error {
 	return nil
 }
 
-// take fills ids from the model's generator. It waits only if ctx can end: otherwise a
-// statement could wait for ever.
+// take fills ids from the model's generator. It waits only if ctx can end: otherwise a statement
+// could wait forever.
 func (p *Plugin) take(ctx context.Context, model reflect.Type, ids []uid.ID) (int, error) {
 	gen := cmp.Or(p.of[model], p.gen)
 	if ctx.Done() == nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reversed is a field for an id whose column holds [bits.Reverse] of it, for databases that
-// shard by range. [docs/databases.md] says when to use it, and what is lost. In Go and in JSON, the
-// id is as it was made.
+// Reversed is an id whose column holds its [bits.Reverse], for databases that shard by range.
+// [docs/databases.md] says when to use it, and what you lose. In Go and in JSON, the id is
+// unchanged.
 //
-// Foreign keys of the key have this type too. In conditions, pass a Reversed: GORM knows no
-// field there, and sends a plain id as it is.
+// Foreign keys to such a key need this type too. In conditions, pass a Reversed: GORM does not
+// know the field there, and would send a plain id unreversed.
 //
 //	db.First(&order, "id = ?", uidgorm.Reversed{ID: id})
 //
@@ -22,7 +22,7 @@ type Reversed struct{ uid.ID }
 // Value returns the reversed id as a BIGINT.
 func (r Reversed) Value() (driver.Value, error) { return uid.ID(bits.Reverse(int64(r.ID))).Value() }
 
-// Scan reads a reversed id, from what [uid.ID.Scan] reads.
+// Scan reads a reversed id from the same values as [uid.ID.Scan].
 func (r *Reversed) Scan(value any) error {
 	if err := r.ID.Scan(value); err != nil {
 		return err

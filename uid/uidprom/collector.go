@@ -12,9 +12,10 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reporter is a generator to export, by its Stats. Every generator of uidring is a Reporter, but
-// segment.Tags, which are many: see [NewFunc]. Of a segment.Striped the metrics are the sums of its stores; NewFunc
-// shows each store. Stats must be safe for concurrent use, and not block.
+// Reporter is a generator whose Stats are exported. Every generator of uidring is a Reporter
+// except segment.Tags, which has many: see [NewFunc]. For a segment.Striped, the metrics are sums
+// over its stores; NewFunc can show each store. Stats must be safe for concurrent use, and must
+// not block.
 //
 // Reporter is an alias, so that one map fits [New] and uidstatus.New.
 type Reporter = interface{ Stats() uid.Stats }
@@ -22,13 +23,13 @@ type Reporter = interface{ Stats() uid.Stats }
 // ErrConfig is matched by every error of [New] and [NewFunc].
 var ErrConfig = errors.New("uidprom: invalid generator")
 
-// New returns a collector of the generators. Each key of the map becomes the label
-// generator, and is UTF-8 text that is not empty. New reports all faults at once, in an
-// error that matches [ErrConfig]: also a nil generator, and an empty map.
+// New returns a collector of the generators. Each key of the map is nonempty UTF-8 text and
+// becomes the label generator. New reports all faults at once, including a nil generator and an
+// empty map, in an error that matches [ErrConfig].
 //
-// The caller closes the generators; the collector shows a closed generator as Close left it.
-// The collector is safe for concurrent use and starts no goroutine. Each part of an app can
-// register a collector of its own; a registry refuses a collector that repeats a name.
+// The caller closes the generators; the collector shows a closed generator as Close left it. The
+// collector is safe for concurrent use and starts no goroutine. Each part of an app can register
+// its own collector; a registry rejects a collector that repeats a name.
 func New(generators map[string]Reporter) (prometheus.Collector, error) {
 	if len(generators) == 0 {
 		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrConfig)
@@ -115,13 +116,13 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// NewFunc returns a collector of generators that come and go, such as the tags of
-// segment.Tags. stats returns the Stats of each, by the name that becomes the label
-// generator. Each scrape calls stats, from any number of goroutines at once. Names that are
-// not UTF-8 are left out. For a nil function, the error matches [ErrConfig].
+// NewFunc returns a collector of generators that come and go, such as the tags of segment.Tags.
+// stats returns the Stats of each, by the name that becomes the label generator. Each scrape
+// calls stats, possibly concurrently. Names that are not UTF-8 are skipped. For a nil function,
+// the error matches [ErrConfig].
 //
-// A registry cannot know the metrics beforehand: Unregister does not find the collector, and
-// a name that another collector has too fails the scrape.
+// A registry cannot know the metrics in advance: Unregister does not find the collector, and a
+// name that another collector also has fails the scrape.
 func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
 	if stats == nil {
 		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrConfig)

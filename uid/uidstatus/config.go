@@ -17,29 +17,29 @@ import (
 // ErrConfig is matched by every error about a config of this package, and by every error of [New].
 var ErrConfig = errors.New("uidstatus: invalid config")
 
-// Config configures a [Page]. The zero Config is the default, and so is every zero field.
+// Config configures a [Page]. A zero field means its default.
 type Config struct {
-	// More returns the Stats of generators that come and go, such as the tags of
-	// segment.Tags, by their names on the page. The page calls More for each answer, from
-	// any number of goroutines at once. It leaves out a name that another generator has.
+	// More returns the Stats of generators that come and go, such as the tags of segment.Tags, by
+	// their names on the page. The page calls More for each response, possibly concurrently. It
+	// skips a name that another generator already has.
 	More func() map[string]uid.Stats
 
-	// Home is where the page's link "Home" leads, such as "../". Empty is no link.
+	// Home is the target of the page's link "Home", such as "../". Empty means no link.
 	Home string
 
 	// Hosts are the names under which browsers reach the page, such as
 	// ops.example.com. "localhost" and IP addresses need no entry.
 	//
-	// The page answers a request under another name with status 403. Otherwise a
-	// foreign web page whose name resolves to this server (DNS rebinding) could read
-	// the page through an operator's browser.
+	// The page answers a request under any other name with status 403. Otherwise a foreign web
+	// page whose name resolves to this server (DNS rebinding) could read the page through an
+	// operator's browser.
 	//
 	// The entry "*" allows every name. Use it only if the app authenticates each
 	// request: browsers send no credentials under a foreign name.
 	Hosts []string
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c Config) Validate() error { return c.check(invalid.Of("uidstatus", ErrConfig)).Err() }
 
 // check adds the wrong fields to faults.
@@ -52,9 +52,9 @@ func (c Config) check(faults *invalid.List) *invalid.List {
 	return faults
 }
 
-// New returns the status page of the generators. Each key of the map is a name on the
-// page, UTF-8 text that is not empty. New reports all faults at once, in an error that
-// matches [ErrConfig]: also a nil generator, and an empty map without Config.More.
+// New returns the status page of the generators. Each key of the map is a name on the page,
+// nonempty UTF-8 text. New reports all faults at once, including a nil generator and an empty map
+// without Config.More, in an error that matches [ErrConfig].
 //
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.

@@ -1,20 +1,20 @@
-// Package uidstatus is a status page for the generators of a process. An app mounts
-// the page beside its own handlers, as with net/http/pprof:
+// Package uidstatus is a status page for the generators of a process. An app mounts the page
+// beside its own handlers, like net/http/pprof:
 //
 //	status, err := uidstatus.New(map[string]uidstatus.Reporter{"orders": gen}, uidstatus.Config{})
 //	...
 //	mux.Handle("/debug/uid/", status)
 //
-// The page shows the state of each generator, with notes on what needs attention, and decodes
-// an id that you type in. A table lists several generators: those in trouble first, and at most
-// 100; a search by name finds the others. Each process has its own page, which names the
-// process.
+// The page shows the state of each generator, with notes on what needs attention, and decodes an
+// id that you type in. If there are several generators, a table lists at most 100, those in
+// trouble first; a search by name finds the others. Each process has its own page, which names
+// the process.
 //
 // # Protect it
 //
 // The page does not authenticate, and shows the rate of ids, host, versions and the text of
 // database errors. Put the page behind the app's own authentication, or on a port that only
-// operators reach.
+// operators can reach.
 //
 // A request must name localhost, an IP address or an entry of [Config.Hosts].
 //
@@ -36,12 +36,13 @@
 //	}
 //
 // A state is ok, warning or failing. The figures are the metrics of package uidprom without
-// "uidring_" before the name; its file metrics.txt explains each. Besides, there are texts and
-// ranges: last_error, lease_error, load_from, load_tag, load_in_use and load_next. A generator
-// has only figures that it has a value for. Versions of a build from a working tree are null.
-// Later versions may add fields, but do not rename or remove any.
+// "uidring_" before the name; its file metrics.txt explains each. There are also texts and
+// ranges: last_error, lease_error, load_from, load_tag, load_in_use and load_next. Figures
+// without a value are left out. Versions are null in a build from a working tree. Later versions
+// may add fields, but do not rename or remove any.
 //
-// stats.json?name=orders has that generator only, and stats.json?q=ord those whose names
-// contain the text, in any case. There are at most 100, or as many as limit=5000 says: those
-// in trouble, then those that issued most ids. [Page.String] has all.
+// stats.json?name=orders has that generator only, and stats.json?q=ord those whose names contain
+// the text, in any case. It has at most 100 generators, or as many as a parameter such as
+// limit=5000 allows: first those in trouble, then those that issued the most ids. [Page.String]
+// has all.
 package uidstatus

@@ -14,9 +14,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reporter is a generator to show, by its Stats. Every generator of uidring is a Reporter, but
-// segment.Tags, which are many: see [Config.More]. A segment.Striped shows the sums of its
-// stores; Config.More shows each store. Stats must be safe for concurrent use.
+// Reporter is a generator whose Stats are shown. Every generator of uidring is a Reporter except
+// segment.Tags, which has many: see [Config.More]. For a segment.Striped, the page shows sums
+// over its stores; Config.More can show each store. Stats must be safe for concurrent use.
 //
 // Reporter is an alias, so that one map fits [New] and uidprom.New.
 type Reporter = interface{ Stats() uid.Stats }
@@ -24,8 +24,8 @@ type Reporter = interface{ Stats() uid.Stats }
 // Page is the status page and its JSON document, as an [http.Handler]. [New]
 // makes one. It is safe for concurrent use.
 //
-// Mount a Page at a path that ends with a slash. On an [http.ServeMux], a pattern such
-// as "/debug/uid/" is enough. With other routers, remove the path before the page, as
+// Mount a Page at a path that ends with a slash. On an [http.ServeMux], a pattern such as
+// "/debug/uid/" is enough. With other routers, strip the path in front of the page, as
 // [http.StripPrefix] does. All links are relative.
 type Page struct {
 	generators map[string]Reporter

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock is a clock that stands until the test moves it. Clock.Now is for the configs of the
-// real generators too. Make one with [NewClock].
+// Clock is a clock that stands still until the test moves it. Clock.Now also fits the configs of
+// the real generators. Make one with [NewClock].
 type Clock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -16,7 +16,7 @@ type Clock struct {
 // NewClock returns a clock that shows now.
 func NewClock(now time.Time) *Clock { return &Clock{now: now, moved: make(chan struct{})} }
 
-// Now returns what the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	now, _ := c.look()
 	return now
@@ -28,7 +28,7 @@ func (c *Clock) look() (now time.Time, moved <-chan struct{}) {
 	return c.now, c.moved
 }
 
-// Advance moves the clock by d, back if d is negative.
+// Advance moves the clock by d, backward if d is negative.
 func (c *Clock) Advance(d time.Duration) { c.move(func() { c.now = c.now.Add(d) }) }
 
 // Set makes the clock show now.

@@ -35,8 +35,8 @@ type Fake struct {
 
 var _ uid.Generator = (*Fake)(nil)
 
-// NewSequence returns a generator of first, first+1 and so on. first is 1 or more. It is closed
-// when the test ends.
+// NewSequence returns a generator of first, first+1 and so on. first must be 1 or more. The
+// generator is closed when the test ends.
 func NewSequence(tb testing.TB, first uid.ID) *Fake {
 	tb.Helper()
 	if first < 1 {
@@ -45,21 +45,21 @@ func NewSequence(tb testing.TB, first uid.ID) *Fake {
 	return start(tb, &Fake{next: int64(first)})
 }
 
-// Layout is the layout of [NewClocked] unless the test names another: bits.LongLived with the
-// epoch 2000-01-01, where testing/synctest starts.
+// Layout returns the default layout of [NewClocked]: bits.LongLived with the epoch 2000-01-01,
+// where testing/synctest starts.
 func Layout() bits.Layout {
 	layout := bits.LongLived()
 	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	return layout
 }
 
-// NewClocked returns a generator of ids that carry the time of clock, worker 1 and the
-// sequences 0, 1, 2 and so on of their tick. The zero layout is [Layout]. It is closed when
+// NewClocked returns a generator of ids that carry the time of clock, worker 1, and the sequences
+// 0, 1, 2 and so on within each tick. A zero layout means [Layout]. The generator is closed when
 // the test ends.
 //
-// When all ids of a tick are issued, Next fails with an error that matches
-// [uid.ErrTickFull], and Wait blocks until the test moves the clock. If the clock is set
-// back, calls fail with a [*uid.ClockBackwardError] until it has caught up.
+// When all ids of a tick are issued, Next fails with an error that matches [uid.ErrTickFull], and
+// Wait blocks until the test moves the clock. If the clock is set back, calls fail with a
+// [*uid.ClockBackwardError] until it catches up.
 func NewClocked(tb testing.TB, clock *Clock, layout bits.Layout) *Fake {
 	tb.Helper()
 	if layout == (bits.Layout{}) {
@@ -82,15 +82,15 @@ func start(tb testing.TB, g *Fake) *Fake {
 	return g
 }
 
-// Fail makes all calls fail with err, also those that wait, until Fail is called with nil.
-// Meanwhile err is LastError of Stats, so a health check sees it.
+// Fail makes all calls fail with err, even those that are waiting, until Fail is called with nil.
+// Meanwhile Stats has err as LastError, so a health check sees it.
 func (g *Fake) Fail(err error) { g.change(func() { g.err = err }) }
 
-// Block makes Next and NextN fail with [uid.ErrNotReady], and Wait, WaitN, Claim and All
-// block, until Unblock, or until their context ends.
+// Block makes Next and NextN fail with [uid.ErrNotReady], and Wait, WaitN, Claim and All block
+// until Unblock is called or their context is done.
 func (g *Fake) Block() { g.change(func() { g.blocked = true }) }
 
-// Unblock ends Block.
+// Unblock undoes Block.
 func (g *Fake) Unblock() { g.change(func() { g.blocked = false }) }
 
 // Close makes all calls fail with [uid.ErrClosed].
@@ -116,28 +116,28 @@ func (g *Fake) Next() (uid.ID, error) {
 	return uid.ID(run.First), err
 }
 
-// NextN is Next for many ids, as [uid.Generator] says.
+// NextN is Next for many ids: see [uid.Generator].
 func (g *Fake) NextN(ids []uid.ID) (int, error) { return g.claims.NextN(ids) }
 
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
 func (g *Fake) Wait(ctx context.Context) (uid.ID, error) { return g.claims.Wait(ctx) }
 
-// WaitN is NextN, but waits as Wait does.
+// WaitN is like NextN, but waits as Wait does.
 func (g *Fake) WaitN(ctx context.Context, ids []uid.ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+// Claim returns 1 to limit consecutive ids: see [uid.Generator].
 func (g *Fake) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
 func (g *Fake) TryClaim(limit int64) (uid.Run, error) { return g.claims.TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [uid.Generator] says.
+// All returns an endless sequence of ids for a range loop: see [uid.Generator].
 func (g *Fake) All(ctx context.Context) iter.Seq2[uid.ID, error] { return g.claims.All(ctx) }
 
-// Parse takes an id of [NewClocked] apart. Ids of a [NewSequence] have no parts: the error matches
-// [bits.ErrForeign].
+// Parse splits an id of [NewClocked] into its parts. Ids of [NewSequence] have none: the error
+// matches [bits.ErrForeign].
 func (g *Fake) Parse(id uid.ID) (bits.Parts, error) {
 	if g.clock == nil {
 		return bits.Parts{}, fmt.Errorf("%w: %d is of a sequence, which has no parts", bits.ErrForeign, int64(id))

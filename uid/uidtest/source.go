@@ -9,8 +9,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// WorkerSource gives worker numbers in memory: 1 to the first generator, 2 to the next, and so
-// on, each without end. The zero value is ready for use.
+// WorkerSource gives out worker numbers in memory: 1 to the first generator, 2 to the next, and
+// so on, each without a time limit. The zero value is ready for use.
 type WorkerSource struct {
 	mu   sync.Mutex
 	last int64
@@ -51,15 +51,15 @@ func (s *WorkerSource) give(h *held) error {
 	return nil
 }
 
-// Fail makes further starts fail with err, until Fail is called with nil.
+// Fail makes calls of Lease fail with err, until Fail is called with nil.
 func (s *WorkerSource) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = err
 }
 
-// Lose takes the numbers of all generators away: they fail with [uid.ErrReservation], and
-// their error wraps err, such as [lease.ErrLost].
+// Lose withdraws the numbers of all generators: they fail with [uid.ErrReservation], and the
+// error wraps err, such as [lease.ErrLost].
 func (s *WorkerSource) Lose(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,8 +68,8 @@ func (s *WorkerSource) Lose(err error) {
 	}
 }
 
-// Replace gives each generator a number that none had, in place of the one that it holds or has
-// lost. If the layout has no further number, the error matches [lease.ErrExhausted].
+// Replace gives each generator an unused number, in place of the one that it holds or has lost.
+// If the layout has no numbers left, the error matches [lease.ErrExhausted].
 func (s *WorkerSource) Replace() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

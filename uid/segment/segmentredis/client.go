@@ -19,7 +19,7 @@ type once struct{ *redis.Cmd }
 // NoRetry makes the client report a lost answer instead of sending the command again.
 func (once) NoRetry() bool { return true }
 
-// run runs a script. It returns when ctx ends.
+// run runs a script. It returns when ctx is done.
 func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answer, error) {
 	if err := errors.Join(s.check(), ctx.Err()); err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func (s *Store) named(tag string, err error) error {
 	return redisstore.Denied(err, ACL(s.prefix))
 }
 
-// ACL returns the rules of a Redis user who may do what a [Store] does under a prefix, for
-// ACL SETUSER. An empty prefix is DefaultPrefix.
+// ACL returns the rules, for ACL SETUSER, of a Redis user who may do what a [Store] does under a
+// prefix. An empty prefix means DefaultPrefix.
 func ACL(prefix string) string {
 	keys := New(nil, Config{Prefix: prefix}).keys()
 	return redisstore.ACL(keys[:], "eval", "hget", "hgetall", "hset", "hincrby")

@@ -34,27 +34,27 @@ type Store struct {
 	journal logqueue.Queue
 }
 
-// Config configures a [Store]. Zero fields are defaults.
+// Config configures a [Store]. A zero field means its default.
 type Config struct {
-	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
-	// as {orders}. Empty is DefaultPrefix. Processes that share counters have one Prefix.
+	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}.
+	// Empty means DefaultPrefix. Processes that share counters use the same Prefix.
 	Prefix string
 
-	// Logger receives warnings, such as that the server can lose writes; nil is
-	// [slog.Default]. No request waits for its handler.
+	// Logger receives warnings, such as that the server can lose writes; nil means
+	// [slog.Default]. Requests do not wait for its handler.
 	Logger *slog.Logger
 }
 
-// Validate returns an error about a wrong Prefix, which matches [segment.ErrConfig].
+// Validate returns an error about an invalid Prefix, which matches [segment.ErrConfig].
 func (c Config) Validate() error {
 	return redisstore.CheckPrefix("segmentredis", segment.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
-// New returns the store of the counters in a Redis, without calling Redis. The methods
-// report all faults of the client and the config. The caller closes client last.
+// New returns a store of counters in Redis, without calling Redis. The methods report all faults
+// of the client and the config. The caller closes client, after the generators.
 //
-// client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient.
-// A *redis.Ring is refused: it moves keys to another server when one is unavailable.
+// client is a *redis.Client, with or without Sentinel, or a *redis.ClusterClient. A *redis.Ring
+// is rejected: it moves keys to another server when one is unavailable.
 func New(client redis.UniversalClient, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), logger: cmp.Or(config.Logger, slog.Default())}
 }
@@ -116,9 +116,9 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 	return err
 }
 
-// Raise implements [segment.Raiser]. It also repairs a counter that Reserve refuses
-// with [uid.ErrRewound]. If the record is lost, its step is lost too: Raise sets
-// [segment.DefaultStep], and logs a warning.
+// Raise implements [segment.Raiser]. It also repairs a counter for which Reserve fails with
+// [uid.ErrRewound]. If the record is lost, so is its step: Raise sets [segment.DefaultStep], and
+// logs a warning.
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error) {
 	reply, err := s.run(ctx, raising, tag, max(next, 1), segment.DefaultStep)
 	if err != nil {

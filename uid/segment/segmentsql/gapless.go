@@ -13,10 +13,10 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// CreateGapless makes a gapless counter, whose first number is next, and the table
-// leaf_alloc if it is missing. A gapless counter is a row whose step is 0: to make one of
-// a segment's counter, stop its generators and set the step to 0. If tag has a counter, the
-// error matches [segment.ErrTagExists]. The table SEQUENCE keeps no step: the error matches
+// CreateGapless makes a gapless counter, whose first number is next, and the table leaf_alloc if
+// it is missing. A gapless counter is a row whose step is 0: to convert a segment's counter, stop
+// its generators and set the step to 0. If tag already has a counter, the error matches
+// [segment.ErrTagExists]. On the table SEQUENCE, which has no step, it matches
 // [segment.ErrUnusable].
 func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error {
 	if s.step == "" {
@@ -25,26 +25,26 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 	return s.create(ctx, tag, next, 0)
 }
 
-// NextGapless returns the next number of a gapless counter, and counts in the caller's
-// transaction tx. If tx is rolled back, or its client dies, the number is the next one
-// again. So the numbers of committed transactions have no gap and no repeat. Make the
-// counter with [Store.CreateGapless].
+// NextGapless returns the next number of a gapless counter, and increments the counter in the
+// caller's transaction tx. If tx is rolled back, or its client dies, the next call returns the
+// same number again. So the numbers of committed transactions have no gaps and no duplicates.
+// Make the counter with [Store.CreateGapless].
 //
-// NextGapless locks the counter's row until tx ends, so transactions that draw numbers of
-// one tag run one after another. Draw the number as late in tx as you can. On SQLite, tx
-// holds the lock of the whole database.
+// NextGapless locks the counter's row until tx ends, so transactions that draw from one tag run
+// one after another. Draw the number as late in tx as you can. On SQLite, tx locks the whole
+// database.
 //
 // tx is a transaction of the Store's database, such as that of a hook. Errors match
 //
 //   - [segment.ErrUnknownTag] if tag has no counter;
-//   - [segment.ErrUnusable] if tx is no transaction, the table's engine has none, the counter is a
-//     segment's, or its column is too narrow;
+//   - [segment.ErrUnusable] if tx is not a transaction, the table's engine has no transactions,
+//     the counter is a segment's, or its column is too narrow;
 //   - [segment.ErrUsedUp] after the number 2^63-2.
 //
-// Any other error is the database's. After any error roll tx back. After a deadlock, a
-// serialization failure or a locked database, run the whole transaction again. If the server
-// has become read-only, NextGapless ends the session too: the next transaction gets a new
-// connection, which may lead to a server that can be written.
+// Any other error is the database's. After any error, roll tx back. After a deadlock, a
+// serialization failure or a locked database, retry the whole transaction. If the server has
+// become read-only, NextGapless also closes the connection, so that the next transaction may
+// reach a writable server.
 func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err
@@ -65,8 +65,8 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	return number, sqldb.Denied(s.db, err, s.Grants()...)
 }
 
-// NextGaplessTx is [Store.NextGapless] for a transaction of database/sql. tx is a
-// transaction of the Store's database, by the same driver.
+// NextGaplessTx is [Store.NextGapless] for a transaction of database/sql, in the Store's database
+// and by the same driver.
 func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err

@@ -16,11 +16,11 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// SequenceStep is the step of a Store of [NewSequence], unless segment.Config.Step is set.
+// SequenceStep is the step of a Store from [NewSequence], unless segment.Config.Step is set.
 const SequenceStep = 1000
 
-// Store is a [segment.Store] in a table. Make one with [NewLeafAlloc] or [NewSequence].
-// It holds no connection of its own and is safe for concurrent use.
+// Store is a [segment.Store] in a table. Make one with [NewLeafAlloc] or [NewSequence]. It opens
+// no connections itself and is safe for concurrent use.
 type Store struct {
 	db *gorm.DB
 	layout
@@ -42,31 +42,29 @@ type layout struct {
 	updated string // column of the time of the last write; empty if there is none
 }
 
-// Config configures a [Store]. Zero fields are defaults.
+// Config configures a [Store]. A zero field means its default.
 type Config struct {
-	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty is leaf_alloc
-	// for NewLeafAlloc, and SEQUENCE for NewSequence. Beside a table whose name differs in the case
-	// of letters only, all calls fail with [segment.ErrUnusable].
+	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty means leaf_alloc for
+	// NewLeafAlloc, and SEQUENCE for NewSequence. If another table's name differs only in case,
+	// all calls fail with [segment.ErrUnusable].
 	Table string
 
-	// Logger receives warnings: about a database that can lose commits, about a column that
-	// is narrower than BIGINT, and about a collation that takes two tags for one. Nil is
-	// [slog.Default].
+	// Logger receives warnings about a database that can lose commits, a column that is narrower
+	// than BIGINT, and a collation that treats two tags as equal. Nil means [slog.Default].
 	Logger *slog.Logger
 }
 
-// NewLeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
-// counter, step the row's own step. The Store never writes the column
-// description, or desc.
+// NewLeafAlloc returns the store of Leaf's table leaf_alloc in db. The column max_id is the
+// counter, and step the row's own step. The Store never writes the column description, or desc.
 //
-// The Store uses only the connections that db was opened with, and no hooks. If there
-// are replicas, those connections must be the primary's.
+// The Store uses only the connections that db was opened with, and no hooks. If there are
+// replicas, those connections must be to the primary.
 func NewLeafAlloc(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, config)
 }
 
-// NewSequence returns the store of the table SEQUENCE(table_name, next_id) in db.
-// Its rows have no step: a first range has [SequenceStep] ids. db is as for [NewLeafAlloc].
+// NewSequence returns the store of the table SEQUENCE(table_name, next_id) in db. Its rows have
+// no step, so the first range has [SequenceStep] ids. db is as for [NewLeafAlloc].
 func NewSequence(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }
@@ -90,8 +88,9 @@ func (s *Store) String() string {
 // Grants returns what the database user of a running service needs, for "GRANT … TO user".
 func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON TABLE " + s.table} }
 
-// CreateGrants returns what the user needs besides to make counters, and the table if it is missing. On PostgreSQL, that
-// is a right on the schema, which is public unless the table's name has another.
+// CreateGrants returns what the user also needs to make counters, and the table if it is missing.
+// On PostgreSQL, that includes a right on the schema, which is public unless the table's name has
+// another.
 func (s *Store) CreateGrants() []string {
 	return append([]string{s.inserting()}, sqldb.CreateGrants(s.db, s.table, "")...)
 }
@@ -152,9 +151,9 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, e
 	return now, err
 }
 
-// RaiseAbove raises the counter of tag above the greatest key in a column of a table
-// in the same database, and returns the counter. It never lowers the counter. It
-// quotes names as GORM does. [docs/migrating.md] says when to call RaiseAbove.
+// RaiseAbove raises the counter of tag above the greatest key in a column of a table in the same
+// database, and returns the counter. It never lowers the counter. It quotes names as GORM does.
+// [docs/migrating.md] says when to call it.
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int64, error) {

@@ -1,5 +1,5 @@
-// Package segmenttest tests stores of counters ([segment.Store]). [Suite] is the
-// conformance suite; [Memory] is a store for tests of code that uses a segment.
+// Package segmenttest tests implementations of [segment.Store]. [Suite] is the conformance suite;
+// [Memory] is a store for testing code that uses segments.
 //
 // The test package of a store has
 //

@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Memory is a [segment.Store] that keeps its counters in memory, for tests. The zero
-// value is ready for use. All methods may be called from any number of goroutines.
+// Memory is a [segment.Store] that keeps its counters in memory, for tests. The zero value is
+// ready for use. All methods are safe for concurrent use.
 type Memory struct {
 	mu       sync.Mutex
 	counters map[string]segment.CounterInfo

@@ -8,28 +8,27 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Backend is a store under test. The suite leaves out the tests that need a nil field.
+// Backend is a store under test. The suite skips tests that need a field that is nil.
 type Backend struct {
-	// Store returns a client with connections of its own.
+	// Store returns a client with its own connections.
 	Store func(t *testing.T) segment.Store
 
 	// Address is what another process connects to: see [Child].
 	Address string
 
-	// Faulty returns a client and the functions that make its requests fail.
+	// Faulty returns a client, and functions that make its requests fail.
 	Faulty func(t *testing.T) (segment.Store, Faults)
 }
 
-// Faults make the requests of a client fail, until Heal. The suite leaves out the
-// tests that need a nil field.
+// Faults make the requests of a client fail, until Heal. The suite skips tests that need a field
+// that is nil.
 type Faults struct {
-	// LoseAnswer makes the store do writes, then call then, and report the writes as
-	// failed.
+	// LoseAnswer makes the store perform each write, call then, and report that the write failed.
 	LoseAnswer func(then func())
 
-	LoseWrite func() // the store does not do writes, and reports them as failed
+	LoseWrite func() // the store drops writes, and reports that they failed
 	Cut       func() // connections break, and no new ones are made
-	Hang      func() // requests wait until their context ends
+	Hang      func() // requests block until their context is done
 	Heal      func() // requests succeed again
 }
 
@@ -58,11 +57,11 @@ type Suite struct {
 // Run runs all tests.
 func (s Suite) Run(t *testing.T) { s.run(t, all) }
 
-// Races runs the tests in which clients race, for stores that can be opened in several ways.
+// Races runs only the tests in which clients race, for stores that can be opened in several ways.
 func (s Suite) Races(t *testing.T) { s.run(t, races) }
 
-// Outages runs the tests in which the store is unavailable, for servers that are killed and
-// started again. Of [Faults] it needs Cut, Hang and Heal.
+// Outages runs only the tests in which the store is unavailable, for servers that are killed and
+// restarted. Of [Faults], it needs Cut, Hang and Heal.
 func (s Suite) Outages(t *testing.T) { s.run(t, outages) }
 
 // test is a test of a suite. It is skipped if uses returns false for the backend. A nil
