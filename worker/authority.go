@@ -71,7 +71,7 @@ func (k kind) others(name string) string {
 	return ""
 }
 
-// other returns the table of the other kind, whether or not it is there; nil is none.
+// other returns the table of the other kind, whether or not it is there; nil means none.
 func (t *table) other() *table {
 	if t.beside == "" {
 		return nil

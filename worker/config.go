@@ -12,51 +12,52 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// StoreConfig configures a [Store]. Every zero field is a default. One error, which matches
-// [lease.ErrConfig], names every wrong field, its value and the values that are allowed.
+// StoreConfig configures a [Store]. A zero field means its default. A single error, which matches
+// [lease.ErrConfig], names every invalid field with its value and the allowed values.
 type StoreConfig struct {
-	// Table names the table; empty is WORKER_LEASE. A name has at most 63 ASCII letters,
-	// digits and underscores, and does not start with a digit. A schema (in MySQL, a
-	// database) of the same form may qualify it: "ids.worker_lease". PostgreSQL folds the
-	// name to lower case, so a table with capitals in its name cannot be used there. A start
-	// is refused beside a table whose name differs in the case of letters only.
+	// Table names the table; empty means WORKER_LEASE. A name has at most 63 ASCII letters,
+	// digits and underscores, and does not start with a digit. A schema (in MySQL, a database) of
+	// the same form may qualify it: "ids.worker_lease". PostgreSQL folds the name to lower case,
+	// so a table with capitals in its name cannot be used there. A start fails if another table's
+	// name differs only in case.
 	Table string
 
-	// RegistryTable names the Registry's table in the same database. The numbers of the two
-	// tables then differ. Empty is WORKER_NODE, in the schema of Table, if Table is
-	// WORKER_LEASE, and no table otherwise.
+	// RegistryTable names the Registry's table in the same database, so that the two tables give
+	// out different numbers. Empty means WORKER_NODE, in the schema of Table, if Table is
+	// WORKER_LEASE, and otherwise no table.
 	RegistryTable string
 
-	// NoOtherTable says that ids of the two tables' numbers never meet: no table is beside this one. A start
-	// fails with ErrMixed if a Registry has started beside the table.
+	// NoOtherTable says that there is no second table, or that ids of the two tables never share
+	// a column. A start fails with ErrMixed if a Registry has already been used with this table.
 	NoOtherTable bool
 
-	// NoSchema makes a start create no table. Set it if your migrations create the table, by
+	// NoSchema prevents a start from creating the table. Set it if your migrations do so, with
 	// the statement that Schema returns and the command uidring schema prints.
 	NoSchema bool
 }
 
 // RegistryConfig configures a [Registry]. Zero fields and errors are as in [StoreConfig].
 type RegistryConfig struct {
-	// Table names the table, as in [StoreConfig]; empty is WORKER_NODE.
+	// Table names the table, as in [StoreConfig]; empty means WORKER_NODE.
 	Table string
 
-	// LeaseTable names the Leasers' table, and NoOtherTable is as in [StoreConfig]. An empty LeaseTable is
-	// WORKER_LEASE, in the schema of Table, if Table is WORKER_NODE, and no table otherwise.
+	// LeaseTable names the Leasers' table, and NoOtherTable is as in [StoreConfig]. An empty
+	// LeaseTable means WORKER_LEASE, in the schema of Table, if Table is WORKER_NODE, and
+	// otherwise no table.
 	LeaseTable   string
 	NoOtherTable bool
 
 	// NoSchema is as in [StoreConfig]. Set it too if EnsureSchema does not support the database.
 	NoSchema bool
 
-	// Node is the process's description in the row. Zero is that of lease.DetectNode.
+	// Node describes the process in the row. Zero means what lease.DetectNode returns.
 	Node lease.Node
 
-	// Logger receives warnings; nil is what slog.Default returns at that time.
+	// Logger receives warnings; nil means slog.Default at the time of the warning.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c StoreConfig) Validate() error { return c.faults("RegistryTable").Err() }
 
 // faults returns the faults of a config that names the other table in the field other.
@@ -74,7 +75,7 @@ func (c StoreConfig) faults(other string) *invalid.List {
 	return faults
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c RegistryConfig) Validate() error {
 	faults := c.store().faults("LeaseTable")
 	if c.Node != (lease.Node{}) {

@@ -12,9 +12,9 @@ import (
 // errNothingNew says that no number of the range is new.
 var errNothingNew = errors.New("no number of the range is new")
 
-// Insert implements leasestore.Store. It makes the row of a number and counts the number as given, in one
-// statement. Only with the key of the Registry's table as the authority, a new number is first drawn
-// there.
+// Insert implements leasestore.Store. It makes the row of a number and counts the number as
+// given, in one statement. If the key of the Registry's table is the authority, it first draws a
+// new number there.
 func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	for unmade := 0; ; {
 		switch {

@@ -17,16 +17,16 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Registry gives each start a number of its own from a database table, as the package comment
-// says. It needs no closing, and is safe for concurrent use.
+// Registry gives each start of a generator a new number from a database table, as the package
+// comment says. It needs no closing, and is safe for concurrent use.
 type Registry struct {
 	table
 	config RegistryConfig
 	now    func() time.Time // replaced by tests
 }
 
-// NewRegistry returns a Registry that registers in a table of db, without using the
-// database. The methods report all faults of db and the config at once. See NewLeaser about db.
+// NewRegistry returns a Registry that uses a table of db, without calling the database. The
+// methods report all faults of db and the config at once. See NewLeaser about db.
 func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
 	return &Registry{newTable(nodeKind, db, config.store(), config.Validate()), config, time.Now}
 }
@@ -47,25 +47,25 @@ type sqlExpr string
 
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
-// Assign inserts a row into the table and returns its key, the worker number of this
-// start: 1 to limit, the largest that the layout allows, never given before. Assign discards a key that a
-// Leaser of the same database has, and inserts another row. Call it once for each generator. It waits
-// for the database until ctx ends, and for two minutes while the database is busy.
+// Assign inserts a row into the table and returns its key as the worker number of this start:
+// from 1 to limit, the largest that the layout allows, and never given out before. If a Leaser of
+// the same database has that number, Assign discards the key and inserts another row. Call it
+// once for each generator. It waits for the database until ctx is done, and for up to two minutes
+// while the database is busy.
 //
-// Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above limit, and
-// errors that match lease.ErrConfig, ErrDB or ErrKey. Other errors are about the
-// environment (see lease.DetectNode), or wrap the driver's error with the operation and
-// the table. The number is then 0, and no process ever uses a number that the database
-// may have counted.
+// For a number above limit, the error is a lease.ExhaustedError (lease.ErrExhausted). Other
+// errors match lease.ErrConfig, ErrDB or ErrKey, are about the environment (see
+// lease.DetectNode), or wrap the driver's error with the operation and the table. On an error,
+// number is 0, and no process ever uses a key that the database may have consumed.
 //
-// When ctx ends, Assign returns at once with an error that matches ctx.Err(). Only
-// SQLite's drivers first wait for their busy timeout while another process writes.
+// When ctx is done, Assign returns at once with an error that matches ctx.Err(). Only on SQLite,
+// while another process writes, it first waits for the driver's busy timeout.
 func (r *Registry) Assign(ctx context.Context, limit int64) (number int64, err error) {
 	return r.register(ctx, lease.Request{Limit: limit})
 }
 
-// Lease assigns a number and grants all of its time. Errors are Assign's, or match
-// lease.ErrLayout (a lease.LayoutError) when the table remembers another layout.
+// Lease assigns a number and grants it without a time limit. Errors are Assign's, or match
+// lease.ErrLayout (a lease.LayoutError) if the table remembers another layout.
 func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	number, err := r.register(ctx, request)
 	if err != nil {

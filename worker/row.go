@@ -18,7 +18,7 @@ type NodeRow struct {
 	Port       string         `json:"port"`         // see lease.Node
 	PID        int            `json:"pid,omitzero"` // the process of Port, see lease.Node
 	Type       lease.NodeType `json:"type"`         // in JSON the number: 1 container, 2 actual
-	LaunchDate time.Time      `json:"launch_date"`  // the day of the start by the database, at midnight UTC
+	LaunchDate time.Time      `json:"launch_date"`  // the day of the start by the database's clock, as midnight UTC
 	Modified   time.Time      `json:"modified"`     // by the database's clock, in UTC
 	Created    time.Time      `json:"created"`      // by the database's clock, in UTC
 }
@@ -39,10 +39,10 @@ func (r record) node() lease.Node {
 	return lease.Node{Host: r.HostName, Port: r.Port, Type: lease.NodeType(r.Type)}
 }
 
-// Nodes returns the rows with the highest numbers, newest first, at most limit
-// rows; a limit below 1 is no limit. A plugin of db may send the query to a
-// replica. If the table is missing, the error matches ErrNoTable. A time that cannot be
-// read (a zero date, or a kind of database other than the three) is the zero time.
+// Nodes returns up to limit rows with the highest numbers, newest first; a limit below 1 means no
+// limit. A plugin of db may send the query to a replica. If the table is missing, the error
+// matches ErrNoTable. A time that cannot be read (a zero date, or an unsupported kind of
+// database) is the zero time.
 func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 	if err := r.check(); err != nil {
 		return nil, err

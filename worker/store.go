@@ -17,9 +17,9 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Store keeps leased worker numbers in a table of a database. It is a
-// leasestore.Store. Each statement goes to the primary. Make one with
-// NewStore. It holds no connection of its own and is safe for concurrent use.
+// Store keeps leased worker numbers in a database table. It is a leasestore.Store. Each statement
+// goes to the primary. Make one with NewStore. It opens no connections itself and is safe for
+// concurrent use.
 type Store struct {
 	table
 	file  atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
@@ -29,18 +29,17 @@ type Store struct {
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db, without using
-// the database. The methods report all faults of db and the config at once. For
-// another table, or a table that your migrations create, pass NewStore to lease.New.
+// NewLeaser returns a Leaser that uses the table WORKER_LEASE of db, without calling the
+// database. The methods report all faults of db and the config at once. For another table, or a
+// table that your migrations create, pass NewStore to lease.New.
 //
-// The Leaser uses only the connections that db was opened with. If there are replicas,
-// those connections must be the primary's.
+// The Leaser uses only the connections that db was opened with. If there are replicas, those
+// connections must be to the primary.
 func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(db, StoreConfig{}), config)
 }
 
-// NewStore returns a Store with rows in a table of db, for lease.New. See NewLeaser about
-// db.
+// NewStore returns a Store that uses a table of db, for lease.New. See NewLeaser about db.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
 	return &Store{table: newTable(leaseKind, db, config, config.Validate())}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 )
 
-// The defaults of fields of [Config].
+// Defaults of the fields of [Config].
 const (
 	DefaultWindow  = 10 * time.Minute
 	DefaultExpiry  = time.Minute
@@ -26,62 +26,61 @@ const (
 // ErrConfig is matched by every error about a [Config], a [Node], or the config of a store.
 var ErrConfig = errors.New("lease: invalid config")
 
-// Range is the numbers from From to To, both included.
+// Range is the numbers from From to To, inclusive.
 type Range struct{ From, To int64 }
 
-// Config configures a [Leaser]. Every zero field is a default. One error, which matches
-// [ErrConfig], names every wrong field, its value and the values that are allowed.
+// Config configures a [Leaser]. A zero field means its default. A single error, which matches
+// [ErrConfig], names every invalid field with its value and the allowed values.
 type Config struct {
-	// Window is how far ahead of the present, and of the last id stamped, a Leaser keeps
-	// time reserved. If the store is unavailable, ids continue for that long at the
-	// layout's rate or slower; a service that draws faster uses the window faster. The
-	// next holder of a crashed holder's number starts up to Window after the last write.
-	// From 100 ms to a year, and no shorter than Expiry; zero is 10 minutes, and Expiry if
-	// Assigner is set: a longer Window makes the next holder of an assigned number wait.
+	// Window is how far ahead of the present, and of the last id stamped, a Leaser keeps time
+	// reserved. If the store is unavailable, ids last that long at the layout's rate or below; a
+	// service that draws faster uses the window up faster. After a crash, the number's next
+	// holder starts up to Window after the last write. From 100 ms to a year, and no shorter than
+	// Expiry; zero means 10 minutes, or Expiry if Assigner is set, because a longer Window makes
+	// the next holder of an assigned number wait.
 	Window time.Duration
 
-	// Expiry is how long a holder may give no sign of life before another may take its
-	// number. A holder gives four signs of life per Expiry. A short Expiry costs a paused
-	// holder its number, a long one keeps a dead holder's number from use; neither repeats
-	// an id. Give all processes the same Expiry. From 100 ms to a year; zero is a minute.
+	// Expiry is how long a holder may go without a heartbeat before another may take its number.
+	// A holder sends four heartbeats per Expiry. With a short Expiry a paused holder loses its
+	// number; with a long one a dead holder blocks its number. Neither repeats an id. Give all
+	// processes the same Expiry. From 100 ms to a year; zero means a minute.
 	Expiry time.Duration
 
-	// MaxSkew is how far the clock that stamps ids may be from the store's clock at the
-	// start. Later, a greater difference is only logged. Without a clock in the store, the Leaser
-	// compares with the time that has passed since its start. From 100 ms to a year; zero is a
-	// minute.
+	// MaxSkew is how far the clock that stamps ids may differ from the store's clock at the
+	// start. Later, a greater difference is only logged. If the store has no clock, the Leaser
+	// compares with the time elapsed since its start. From 100 ms to a year; zero means a minute.
 	MaxSkew time.Duration
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
-	// bits.Allocator.WorkerRange. Nil is all that the layout allows. Leasers that share a
-	// store must have the same Numbers, or Numbers without a common number. A start logs a warning
-	// if another range has given some of its numbers; no id repeats then.
+	// bits.Allocator.WorkerRange. Nil means all that the layout allows. Leasers that share a
+	// store must have equal or disjoint Numbers. If another range has given out some of these
+	// numbers, a start logs a warning, but no id repeats.
 	Numbers *Range
 
-	// Assigner gives the one number to hold; nil holds any free number. worker.NewStatefulSet
-	// and uid.NewStaticWorker are assigners. While another process holds the number, the start
-	// waits until the holder's lease expires, as long as its context allows, and logs one line.
-	// When the holder gives a sign of life, the start fails with ErrHeld.
+	// Assigner chooses the number to hold; nil means any free number. worker.NewStatefulSet and
+	// uid.NewStaticWorker return assigners. While another process holds the number, the start
+	// logs one line and waits, as long as its context allows, until the holder's lease expires.
+	// If the holder sends a heartbeat, the start fails with ErrHeld.
 	//
-	// After a crash the next holder starts where the crashed holder's reserved time ends. If
-	// that is further ahead of the clock than MaxBorrow of uid.Cached, the start fails until the
-	// clock has come closer; ids of uid.Default begin then.
+	// After a crash, the next holder starts where the crashed holder's reserved time ends. If
+	// that is further ahead of the clock than MaxBorrow, uid.Cached fails to start until the
+	// clock has come closer; uid.Default waits until the clock reaches it.
 	//
-	// The number n counts as Numbers of its own, from n to n. A Leaser whose Numbers contain n
-	// may take n first, and gets no new numbers below n afterwards. If Numbers is set too and
-	// lacks n, the start fails.
+	// An assigned number n counts as the range from n to n. A Leaser whose Numbers contain n may
+	// take n first, and gets no new numbers below n afterwards. If Numbers is also set and does
+	// not contain n, the start fails.
 	Assigner Assigner
 
-	// Node is the process's description in the row. Zero is DetectNode's.
+	// Node describes the process in the row. Zero means what DetectNode returns.
 	Node Node
 
-	// Logger receives warnings and changes of number; nil is what slog.Default returns at
-	// that time. Its handler may draw ids from the Leaser's generator: a goroutine of its
-	// own writes the lines. Release waits for the lines until its context ends.
+	// Logger receives warnings and changes of number; nil means slog.Default at that time. Its
+	// handler may draw ids from the Leaser's generator, since a separate goroutine writes the
+	// lines. Release waits for them until its context is done.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.

@@ -11,19 +11,19 @@ import (
 )
 
 var (
-	// ErrExhausted is matched when no number is left: each has a live holder or, for a
-	// Registry, each was used. ExhaustedError has the figures.
+	// ErrExhausted means that no number is left: each has a live holder or, for a Registry, has
+	// been used. ExhaustedError has the figures.
 	ErrExhausted = protocol.ErrExhausted
 
-	// ErrHeld is matched when the assigned number, or that of Free, has a live holder.
+	// ErrHeld means that the assigned number, or the number passed to Free, has a live holder.
 	ErrHeld = protocol.ErrHeld
 
 	// ErrLost is matched by Grant.Err when the row is gone, or belongs to another holder.
 	ErrLost = protocol.ErrLost
 
-	// ErrRewound is matched, beside ErrLost, when the row is gone, or older than the
-	// holder's last committed write: the store was restored from a copy, or edited.
-	// Ids that other holders have made since then may repeat.
+	// ErrRewound is matched, in addition to ErrLost, when the row is gone or older than the
+	// holder's last committed write: the store was restored from a backup, or edited. Ids that
+	// other holders have made since then may repeat.
 	ErrRewound = protocol.ErrRewound
 
 	// ErrSkew is matched by a SkewError.
@@ -36,7 +36,7 @@ var (
 // ExhaustedError says that no number is left. It matches ErrExhausted. The failed start leaves no
 // row behind.
 type ExhaustedError struct {
-	Next  int64  // the number that the next new row would have
+	Next  int64  // the number that the next row would have
 	Max   int64  // the largest number that may be given
 	Held  int64  // how many numbers have a live holder; 0 for a Registry
 	Store string // its name
@@ -53,12 +53,12 @@ func (e *ExhaustedError) Error() string {
 // Is reports whether target is ErrExhausted.
 func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
 
-// SkewError says that the clock that stamps ids is too far from the store's clock for a
-// start: time reserved by a wrong clock stays reserved. It matches ErrSkew.
+// SkewError says that the clock that stamps ids differs too much from the store's clock to start,
+// because time that a wrong clock reserves stays reserved. It matches ErrSkew.
 type SkewError struct {
 	Ahead     time.Duration // of the store's clock; negative is behind
 	Max       time.Duration // Config.MaxSkew
-	StoreTime time.Time     // by the store's clock; zero if the store has none, only in the log
+	StoreTime time.Time     // by the store's clock; zero, only in the log, if the store has none
 }
 
 func (e *SkewError) Error() string {

@@ -316,7 +316,7 @@ func (k *keeper) Release(ctx context.Context, next time.Time) error {
 	return k.released
 }
 
-// giveBack releases the number. It tries again until ctx ends.
+// giveBack releases the number. It tries again until ctx is done.
 func (k *keeper) giveBack(ctx context.Context, next int64) error {
 	if !k.holder.Leave(next) {
 		return nil

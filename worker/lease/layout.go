@@ -9,8 +9,8 @@ import (
 // ErrLayout is matched by a LayoutError.
 var ErrLayout = errors.New("lease: another layout")
 
-// LayoutError says that a store gives numbers to ids of another layout than the start's. It
-// matches ErrLayout. The failed start takes no number.
+// LayoutError says that a store's numbers are for ids of another layout. It matches ErrLayout.
+// The failed start takes no number.
 type LayoutError struct {
 	Layout     string // of the start
 	Remembered string // of the store
@@ -26,7 +26,7 @@ func (e *LayoutError) Error() string {
 // Is reports whether target is ErrLayout.
 func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 
-// CheckLayout compares r.Layout with the layout that a store remembers, by the store's
+// CheckLayout compares r.Layout with the layout that a store remembers, using the store's
 // SwapLayout. A Leaser calls it before it takes a number. The error is swap's, or a LayoutError.
 func (r Request) CheckLayout(ctx context.Context, swap func(ctx context.Context, old, layout string) (string, error)) error {
 	if r.Layout == "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Leaser leases numbers. Make one with New. It holds no connection of its own and is safe
-// for concurrent use; every call of Lease makes another holder.
+// Leaser leases numbers. Make one with New. It opens no connections itself and is safe for
+// concurrent use; every call of Lease makes another holder.
 type Leaser struct {
 	store  leasestore.Store
 	config Config // with the defaults
@@ -52,17 +52,17 @@ func (l *Leaser) check() error {
 // Lease takes a number from 0 to r.Limit, within Config.Numbers, and keeps it until Release is
 // called. It calls r.Granted before it returns, and then whenever the grant changes.
 //
-// ctx bounds the start only. Errors match
+// ctx bounds only this call. Errors match
 //
 //   - ErrExhausted (an ExhaustedError) when every number has a holder;
-//   - ErrHeld when the number of Config.Assigner has a holder. The start waits for the holder to
-//     expire. It fails when the holder gives a sign of life, or when ctx ends before it expires;
+//   - ErrHeld if the number of Config.Assigner has a holder. The start waits for the holder to
+//     expire, and fails when the holder sends a heartbeat, or when ctx is done first;
 //   - ErrLayout (a LayoutError) when the store remembers another layout;
-//   - ErrSkew when r.Clock is too far from the store's clock;
+//   - ErrSkew if r.Clock differs too much from the store's clock;
 //   - ErrConfig for wrong fields of the configs.
 //
-// Other errors are about the store's settings or the environment (see
-// DetectNode). Or they wrap the store's error, with the operation and the store's name.
+// Other errors are about the store's settings or the environment (see DetectNode), or wrap the
+// store's error with the operation and the store's name.
 func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 	faults := invalid.Of("lease", ErrConfig)
 	if r.Limit < 0 {

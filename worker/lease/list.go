@@ -16,11 +16,11 @@ type State string
 // The states of a number.
 const (
 	StateFree    State = "free"    // the holder gave the number back, or Free did
-	StateHeld    State = "held"    // the holder gave a sign of life within the expiry
-	StateExpired State = "expired" // the holder gave none within the expiry: the number may be taken
+	StateHeld    State = "held"    // the holder sent a heartbeat within the expiry
+	StateExpired State = "expired" // the holder sent none within the expiry: the number may be taken
 )
 
-// Info describes one number of a store to people.
+// Info describes one number of a store to operators.
 type Info struct {
 	Number        int64     `json:"number"`
 	State         State     `json:"state"`
@@ -28,14 +28,14 @@ type Info struct {
 	Port          string    `json:"port"`
 	PID           int       `json:"pid,omitzero"`          // the process of Port, see Node.PID
 	Type          NodeType  `json:"type"`                  // in JSON the number: 1 container, 2 actual
-	HeartbeatAt   time.Time `json:"heartbeat_at,omitzero"` // last sign of life, by the store's clock; zero if free or not known
+	HeartbeatAt   time.Time `json:"heartbeat_at,omitzero"` // last heartbeat, by the store's clock; zero if free or unknown
 	ReservedUntil time.Time `json:"reserved_until"`        // the number's next holder stamps no earlier time
-	Created       time.Time `json:"created,omitzero"`      // by the store's clock; zero if not known
+	Created       time.Time `json:"created,omitzero"`      // by the store's clock; zero if unknown
 }
 
-// Leases returns the rows with the highest numbers, highest first, at most limit
-// rows; a limit below 1 is no limit. It judges by this Leaser's expiry whether a holder
-// is alive. It creates nothing: if a table is missing, it returns the store's error.
+// Leases returns up to limit rows with the highest numbers, highest first; a limit below 1 means
+// no limit. Whether a holder is alive is judged by this Leaser's Expiry. Leases creates nothing:
+// if a table is missing, it returns the store's error.
 func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -62,13 +62,13 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Free gives back a dead holder's number before it expires. If the holder is alive, by
-// this Leaser's expiry, the error matches ErrHeld; see [Leaser.Revoke]. If the number has no
-// row, the error matches ErrNoLease; if it is free, Free returns nil.
+// Free frees a dead holder's number before it expires. If the holder is alive, by this Leaser's
+// Expiry, the error matches ErrHeld; see [Leaser.Revoke]. If the number has no row, the error
+// matches ErrNoLease; if it is already free, Free returns nil.
 func (l *Leaser) Free(ctx context.Context, number int64) error { return l.free(ctx, number, false) }
 
-// Revoke gives back a number even if its holder is alive, and is otherwise as Free. The holder
-// takes another number at its next sign of life, and no id repeats.
+// Revoke is like Free, but frees a number even if its holder is alive. The holder takes another
+// number at its next heartbeat, and no id repeats.
 func (l *Leaser) Revoke(ctx context.Context, number int64) error { return l.free(ctx, number, true) }
 
 func (l *Leaser) free(ctx context.Context, number int64, force bool) error {

@@ -60,7 +60,7 @@ func nodeOf(row leasestore.Row) Node {
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
-// Validate returns an error that names every wrong field, and matches [ErrConfig].
+// Validate returns an error that names every invalid field, and matches [ErrConfig].
 func (n Node) Validate() error {
 	faults := invalid.Of("lease", ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
@@ -75,8 +75,8 @@ func (n Node) Validate() error {
 	return faults.Err()
 }
 
-// DetectNode returns the description of this process. An empty variable of the environment
-// counts as unset. The first rule that fits decides:
+// DetectNode returns the description of this process. An empty environment variable counts as
+// unset. The first rule that fits decides:
 //
 //  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, are set: a
 //     NodeContainer of that host and port, as in uid-generator. If only one of host and
@@ -87,10 +87,10 @@ func (n Node) Validate() error {
 //  3. Otherwise NodeActual. The host is the machine's first address that is
 //     neither loopback nor link-local, or else the host name.
 //
-// Rules 2 and 3 find no port. The port is then PID@TIME: the process id, see [Node.PID], and, as in
-// uid-generator, the time in milliseconds less a random number below 100,000, which distinguishes
-// starts on one host. Of a host with more than 64 characters, DetectNode keeps the end: pods of
-// one service differ there.
+// Rules 2 and 3 find no port. The port is then PID@TIME: the process id (see [Node.PID]) and, as
+// in uid-generator, the time in milliseconds minus a random number below 100,000, which
+// distinguishes starts on one host. DetectNode keeps only the last 64 characters of a longer host
+// name, where pods of one service differ.
 func DetectNode() (Node, error) { return detect(os.Getenv) }
 
 func detect(getenv func(string) string) (Node, error) {

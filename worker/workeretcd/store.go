@@ -25,14 +25,14 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "/uidring/workers"
 
-// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
+// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
 type Config struct {
-	// Prefix is what the keys begin with: UTF-8 without NUL that does not end in a slash.
-	// Empty is DefaultPrefix. All processes whose ids must differ use the same Prefix.
+	// Prefix is the prefix of the keys: UTF-8 without NUL that does not end in a slash. Empty
+	// means DefaultPrefix. All processes whose ids must differ must use the same Prefix.
 	Prefix string
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)
 	if strings.HasSuffix(c.Prefix, "/") || strings.ContainsRune(c.Prefix, 0) || !utf8.ValidString(c.Prefix) {
@@ -42,7 +42,7 @@ func (c Config) Validate() error {
 }
 
 // NewLeaser returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd. For
-// another prefix, pass NewStore to lease.New. The caller closes client after the last generator.
+// another prefix, pass NewStore to lease.New. Close client after the last generator.
 func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
@@ -65,8 +65,8 @@ func NewStore(client *clientv3.Client, config Config) *Store {
 
 func (s *Store) String() string { return "etcd " + s.prefix }
 
-// Role returns what a user's role needs to do what a [Store] does under a prefix, for
-// etcdctl role grant-permission NAME. An empty prefix is DefaultPrefix.
+// Role returns the arguments of etcdctl role grant-permission NAME for a role that may do what a
+// [Store] does under a prefix. An empty prefix means DefaultPrefix.
 func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, DefaultPrefix) + "/" }
 
 // Check implements leasestore.Preparer.
@@ -79,8 +79,8 @@ func (s *Store) Check() error {
 	return faults.Err()
 }
 
-// Prepare implements leasestore.Preparer. It makes a request that fails at once if no member
-// accepts a connection: other requests of the client wait for one.
+// Prepare implements leasestore.Preparer. Its request fails at once if no member accepts a
+// connection; other requests of the client wait for one.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	first := &etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}
 	_, err := led(s, func() (*etcdserverpb.RangeResponse, error) {
@@ -183,7 +183,7 @@ func (s *Store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Durat
 	})
 }
 
-// revoke ends an etcd lease and deletes its keys, even if ctx has ended. If etcd does not
+// revoke ends an etcd lease and deletes its keys, even if ctx is already done. If etcd does not
 // answer, the lease ends after its TTL.
 func (s *Store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -12,14 +12,14 @@ import (
 )
 
 var (
-	// ErrRights is matched when the user, usually a pod's service account, may not do what
-	// a Store does. The error names verb, resource and namespace, and a Role's rule.
+	// ErrRights means that the user, usually a pod's service account, may not do what a Store
+	// does. The error names the verb, resource and namespace, and the Role's rule to add.
 	ErrRights = errors.New("workerkube: a right is missing")
 
-	// ErrNamespace is matched when the namespace does not exist, or is being deleted.
+	// ErrNamespace means that the namespace does not exist, or is being deleted.
 	ErrNamespace = errors.New("workerkube: the namespace does not exist, or is being deleted")
 
-	// ErrQuota is matched when a ResourceQuota of the namespace allows no more objects.
+	// ErrQuota means that a ResourceQuota of the namespace allows no more objects.
 	ErrQuota = errors.New("workerkube: the namespace's quota is used up")
 )
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Rule is the one rule of a Role, in YAML, with which a user may do what a [Store] does.
+// Rule is the single rule, in YAML, of a Role that allows what a [Store] does.
 const Rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 
 var verbs = []string{"get", "list", "create", "update"}
@@ -28,8 +28,8 @@ func (s *Store) rights(missing []string, cause error) error {
 	return err
 }
 
-// Prepare asks the API server for the rights that a Store needs, so that a start fails if a
-// later renewal would. A user who may not ask goes on.
+// Prepare asks the API server whether the user has the rights that a Store needs, so that a start
+// fails if a later renewal would. If the user may not ask, Prepare succeeds.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	select {
 	case s.asking <- struct{}{}:

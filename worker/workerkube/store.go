@@ -30,18 +30,18 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "uidring"
 
-// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
-// All processes whose ids must differ use the same cluster, Namespace and Prefix.
+// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
+// All processes whose ids must differ must use the same cluster, Namespace and Prefix.
 type Config struct {
-	// Namespace is the objects'; empty is the pod's own.
+	// Namespace is the namespace of the objects; empty means the pod's own.
 	Namespace string
 
-	// Prefix is what the names of the objects begin with: at most 63 lower-case letters,
-	// digits and hyphens. Empty is DefaultPrefix.
+	// Prefix is the prefix of the objects' names: at most 63 lower-case letters, digits and
+	// hyphens. Empty means DefaultPrefix.
 	Prefix string
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workerkube", lease.ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Namespace", c.Namespace}, {"Prefix", c.Prefix}} {
@@ -53,8 +53,8 @@ func (c Config) Validate() error {
 }
 
 // NewLeaser returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
-// objects whose names begin with DefaultPrefix. It calls nothing. For another namespace or
-// prefix, pass NewStore to lease.New.
+// objects whose names begin with DefaultPrefix. It does not call the cluster. For another
+// namespace or prefix, pass NewStore to lease.New.
 func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }

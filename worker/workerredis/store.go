@@ -22,27 +22,26 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "{uidring}:workers"
 
-// ErrReplica is matched when a request reached a replica.
+// ErrReplica means that a request reached a replica.
 var ErrReplica = errors.New("workerredis: want the master, not a replica")
 
-// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
+// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
 type Config struct {
-	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
-	// as {orders}. Empty is DefaultPrefix. All processes whose ids must differ use the same
-	// Prefix.
+	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}.
+	// Empty means DefaultPrefix. All processes whose ids must differ must use the same Prefix.
 	Prefix string
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	return redisstore.CheckPrefix("workerredis", lease.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
 // NewLeaser returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis. For
-// another prefix, pass NewStore to lease.New. The caller closes client after the last generator.
+// another prefix, pass NewStore to lease.New. Close client after the last generator.
 //
-// client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient. A
-// *redis.Ring is refused: it moves keys to another server when one is unavailable.
+// client is a *redis.Client, with or without Sentinel, or a *redis.ClusterClient. A *redis.Ring
+// is rejected: it moves keys to another server when one is unavailable.
 func NewLeaser(client redis.UniversalClient, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
@@ -68,8 +67,8 @@ func (s *Store) keys() []string {
 	return []string{s.prefix + ":numbers", s.prefix + ":given", s.prefix + ":layout"}
 }
 
-// ACL returns the rules of a Redis user who may do what a [Store] does under a prefix, for
-// ACL SETUSER. An empty prefix is DefaultPrefix.
+// ACL returns the rules, for ACL SETUSER, of a Redis user who may do what a [Store] does under a
+// prefix. An empty prefix means DefaultPrefix.
 func ACL(prefix string) string {
 	return redisstore.ACL(NewStore(nil, Config{Prefix: prefix}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")
 }
@@ -79,7 +78,7 @@ func (s *Store) Check() error {
 	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
-// Prepare logs a warning, once for each Store, if the server may lose acknowledged writes.
+// Prepare logs a warning, once per Store, if the server may lose acknowledged writes.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.warned.Load() {
 		return nil

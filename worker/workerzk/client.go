@@ -39,7 +39,7 @@ func (s *Store) await(ctx context.Context) (err error) {
 	return nil
 }
 
-// do makes a request that ends when ctx ends; requests of zk.Conn do not.
+// do makes a request that ends when ctx is done; requests of zk.Conn do not.
 func do[T any](ctx context.Context, s *Store, doing, path string, request func() (T, error)) (value T, err error) {
 	fail := func(err error) error {
 		return fmt.Errorf("workerzk: %s %s at %s: %w", doing, path, cmp.Or(s.conn.Server(), "no server"), err)

@@ -1,13 +1,13 @@
-// Package workerzk takes worker numbers from ZooKeeper: leased numbers by [NewLeaser], and
-// the numbers of Leaf-snowflake by [Leaf].
+// Package workerzk takes worker numbers from ZooKeeper: leased numbers by [NewLeaser], and the
+// numbers of Leaf-snowflake by [NewLeaf].
 //
 //	conn, events, err := zk.Connect(servers, 10*time.Second)
 //	gen, err := uid.NewCached(ctx, workerzk.NewLeaser(conn, lease.Config{}), uid.CachedConfig{})
 //
-// [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. [Leaf] shares numbers with services of Meituan's Leaf, which is written
-// in Java and trusts clocks: use NewLeaser once no service of Leaf is left. The caller reads or
-// drops the events of zk.Connect. All methods return when their context ends.
+// [NewLeaser] returns a lease.Leaser: its options, errors and guarantees are those of package
+// worker/lease. [NewLeaf] shares numbers with services of Meituan's Leaf, which is written in
+// Java and trusts clocks: use NewLeaser once no such service is left. The caller reads or drops
+// the events of zk.Connect. All methods return when their context is done.
 //
 // # Nodes
 //
@@ -19,30 +19,31 @@
 //	…/waiting/…                          ephemeral: starts that wait for a new number
 //	…/layout                             the layout of the ids
 //
-// Each write is one transaction, on condition that what it depends on is unchanged since the
-// read. Before a read, the Store makes a write without effect, after which the server shows all
-// earlier writes. A start reads 64 numbers at random, with one request each. It reads all, by
-// a list of their names, only when no number is new: jute.maxbuffer (1 MB) holds 40,000 names.
+// Each write is one transaction, on condition that what it depends on has not changed since it
+// was read. Before a read, the Store makes a no-op write, after which the server shows all
+// earlier writes. A start reads 64 numbers at random, with one request each. Only when no new
+// number is left, it lists the names of all: jute.maxbuffer (1 MB) holds 40,000 names.
 //
 // # What ZooKeeper adds to the protocol
 //
-//   - A holder is alive as long as its session. lease.Config.Expiry only sets how often the
-//     holder writes. After a crash, the number is free when the session times out.
-//   - Ids never depend on the session. If it expires, and nobody has taken the number, the
-//     holder makes its ephemeral node again.
-//   - A start fails with zk.ErrNoServer when each server was tried twice, also while the servers
-//     elect a leader. Ids continue to the end of the reserved time.
-//   - The client leaves a server that says nothing after two thirds of the session's time-out. If the server
-//     accepts a connection before it falls silent, the client waits ten times as long: a zk.Dialer may limit that.
+//   - A holder counts as alive as long as its session. lease.Config.Expiry only sets how often
+//     the holder writes. After a crash, the number becomes free when the session times out.
+//   - Unique ids never depend on the session. If it expires, and nobody has taken the number, the
+//     holder recreates its ephemeral node.
+//   - A start fails with zk.ErrNoServer after trying each server twice, even while the servers
+//     elect a leader. Running generators continue to the end of the reserved time.
+//   - The client leaves a silent server after two thirds of the session timeout. If the server
+//     accepts a connection before it falls silent, the client waits ten times as long: a
+//     zk.Dialer can limit that.
 //
 // # Permissions
 //
-// NewLeaser creates nodes that are open to the world. [NewStore] and LeafConfig take an access
+// NewLeaser creates nodes that are open to the world. [NewStore] and [NewLeaf] accept an access
 // list, for which the connection authenticates by AddAuth:
 //
 //	err := conn.AddAuth("digest", []byte("ids:secret"))
 //	store := workerzk.NewStore(conn, workerzk.Config{ACL: zk.DigestACL(workerzk.Perms, "ids", "secret")})
 //
-// The user needs [Perms] on the nearest parent of the nodes that is there too. Anyone who may
-// write there can make ids repeat.
+// The user also needs [Perms] on the nearest existing parent of the nodes. Anyone who can write
+// there can make ids repeat.
 package workerzk

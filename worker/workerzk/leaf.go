@@ -20,22 +20,23 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// LeafConfig configures [NewLeaf]. Every zero field is the default. Errors match [lease.ErrConfig].
+// LeafConfig configures [NewLeaf]. A zero field means its default. Errors match
+// [lease.ErrConfig].
 type LeafConfig struct {
-	// Address is this host's IP address. Address and port name the process's node. Empty
-	// is the address from which this host reaches ZooKeeper.
+	// Address is this host's IP address. Address and port name the process's node. Empty means
+	// the address from which this host reaches ZooKeeper.
 	Address string
 
 	// ACL is as in [Config].
 	ACL []zk.ACL
 
-	// Lease configures the lease. Its zero Expiry is 12 seconds: the holder reports every 3
-	// seconds, as Leaf does. Its zero Window is the Expiry: without ZooKeeper, ids end after 9 to
-	// 12 seconds. Its Assigner has to be nil.
+	// Lease configures the lease. Its zero Expiry means 12 seconds, so that the holder reports
+	// every 3 seconds, as Leaf does. Its zero Window means the Expiry, so that without ZooKeeper,
+	// ids end after 9 to 12 seconds. Its Assigner must be nil.
 	Lease lease.Config
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c LeafConfig) Validate() error {
 	return errors.Join(c.check(), c.leaser(nil).Validate())
 }
@@ -60,27 +61,27 @@ func (c LeafConfig) leaser(from lease.Assigner) lease.Config {
 	return c.Lease
 }
 
-// NewLeaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It
-// does not call ZooKeeper. No id repeats if no process in Java ever had the address, for
-// example because the port is new. With an address of Java's, ids can repeat if
+// NewLeaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It does
+// not call ZooKeeper. No id repeats if no Java process ever had the address, for example because
+// the port is new. If one did, ids can repeat if
 //
-//   - the process in Java starts from its local file, as it does while ZooKeeper is unavailable.
+//   - the Java process starts from its local file, as it does while ZooKeeper is unavailable.
 //     Delete NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
-//   - the process in Java makes ids, but has not reported to ZooKeeper for 10 seconds,
-//     when a generator takes the number;
-//   - the process in Java and a generator start within 3 seconds, or the clock of the
-//     process in Java is ahead of the generator's by the window.
+//   - the Java process makes ids, but has not reported to ZooKeeper for 10 seconds when a
+//     generator takes the number;
+//   - the Java process and a generator start within 3 seconds, or the Java process's clock is
+//     ahead of the generator's by the window.
 //
-// After the last two, the generator notices the next report of Java, and stops
-// (lease.ErrLost). It starts again when Java has been silent for 10 seconds.
+// In the last two cases, the generator notices the Java process's next report, and stops
+// (lease.ErrLost). It resumes when the Java process has been silent for 10 seconds.
 //
-// name is leaf.name of Leaf's configuration. Generators use the layout of Leaf,
-// bits.Snowflake(), or one that succeeds it. The caller closes conn after the generator.
+// name is leaf.name in Leaf's configuration. Generators must use Leaf's layout, bits.Snowflake(),
+// or one that succeeds it. Close conn after the generator.
 //
 // A start waits while another process has the address, as lease.Config.Assigner says: set an
 // Address or a port that no other process has. A killed process counts as alive until its session
-// times out, and one in Java until 10 seconds after its last report, by ZooKeeper's clock. A start
-// fails with lease.ErrExhausted if the number is above the layout's greatest.
+// times out, and a Java process until 10 seconds after its last report, by ZooKeeper's clock. If
+// the number is above the layout's greatest, a start fails with lease.ErrExhausted.
 func NewLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
 	return lease.New(l, config.leaser(l))

@@ -21,17 +21,18 @@ import (
 // DefaultPath is the default of Config.Path.
 const DefaultPath = "/uidring/workers"
 
-// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
+// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
 type Config struct {
-	// Path is the parent of the nodes; empty is DefaultPath. All processes whose ids must
-	// differ use the same Path.
+	// Path is the parent of the nodes; empty means DefaultPath. All processes whose ids must
+	// differ must use the same Path.
 	Path string
 
-	// ACL is the access list of the nodes that the Store creates. Empty is open to the world.
+	// ACL is the access list of the nodes that the Store creates. If empty, they are open to the
+	// world.
 	ACL []zk.ACL
 }
 
-// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	names := strings.Split(cmp.Or(c.Path, DefaultPath), "/")
@@ -64,8 +65,7 @@ func ACL() string {
 }
 
 // NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
-// ZooKeeper. For another path, pass NewStore to lease.New. The caller closes conn after the last
-// generator.
+// ZooKeeper. For another path, pass NewStore to lease.New. Close conn after the last generator.
 func NewLeaser(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }

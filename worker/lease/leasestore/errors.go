@@ -2,8 +2,8 @@ package leasestore
 
 import "errors"
 
-// Transient marks the error of a request that a start makes again, such as a deadlock. Any
-// other error ends a start. Renewals retry any error. Transient(nil) is nil.
+// Transient marks an error that a start should retry, such as a deadlock. Any other error ends a
+// start. Renewals retry any error. Transient(nil) is nil.
 func Transient(err error) error {
 	if err == nil {
 		return nil
@@ -11,7 +11,8 @@ func Transient(err error) error {
 	return &transientError{err}
 }
 
-// IsTransient reports whether Transient or Throttled marked err, or an error that it wraps.
+// IsTransient reports whether err, or an error that it wraps, was marked by Transient or
+// Throttled.
 func IsTransient(err error) bool {
 	_, marked := errors.AsType[*transientError](err)
 	return marked
@@ -21,12 +22,12 @@ type transientError struct{ error }
 
 func (e *transientError) Unwrap() error { return e.error }
 
-// Throttled marks the error of a request that the client did not send, since its own limit of
-// requests allows none in time. A start retries the request until its ctx ends. Renewals
-// retry any error.
+// Throttled marks the error of a request that the client did not send, because its own rate limit
+// allows none in time. A start retries the request until its ctx is done. Renewals retry any
+// error.
 func Throttled(err error) error { return Transient(&throttledError{err}) }
 
-// IsThrottled reports whether Throttled marked err, or an error that it wraps.
+// IsThrottled reports whether err, or an error that it wraps, was marked by Throttled.
 func IsThrottled(err error) bool {
 	_, marked := errors.AsType[*throttledError](err)
 	return marked

@@ -8,16 +8,16 @@ import (
 // Row is what a store holds about a number. The protocol needs Number, Token and Until.
 type Row struct {
 	Number int64
-	Token  string // of the last write; every write has a token of its own
+	Token  string // of the last write; every write has a new token
 	Until  int64  // in milliseconds since 1970: ticks that begin before it may have been stamped
 
 	State     State
 	Node      Node  // the last holder
-	Heartbeat int64 // the holder's last sign of life, in milliseconds since 1970 by the store's clock; 0 if free or not known
-	Created   int64 // in milliseconds since 1970 by the store's clock; 0 if not known
+	Heartbeat int64 // the holder's last heartbeat, in milliseconds since 1970 by the store's clock; 0 if free or unknown
+	Created   int64 // in milliseconds since 1970 by the store's clock; 0 if unknown
 }
 
-// Node describes a holder to people who read the store. A store returns it as it was written.
+// Node describes a holder to people who read the store. A store returns it as written.
 type Node struct {
 	Host string // 1 to 64 characters
 	Port string // 1 to 64 characters
@@ -30,8 +30,8 @@ type State string
 // The states of a number.
 const (
 	StateFree    State = "free"    // the holder gave the number back, or Free did
-	StateHeld    State = "held"    // the holder gave a sign of life within the expiry
-	StateExpired State = "expired" // the holder gave none within the expiry: the number may be taken
+	StateHeld    State = "held"    // the holder sent a heartbeat within the expiry
+	StateExpired State = "expired" // the holder sent none within the expiry: the number may be taken
 )
 
 // Write is the new content of a row.
@@ -43,9 +43,9 @@ type Write struct {
 	Node   Node          // Acquire: the new holder
 	Expiry time.Duration // Acquire, Extend: how long the holder counts as alive without another write
 
-	// Only for Insert: the range of the holder's numbers, and whether to make the row of a
-	// number that was never given. Holders with the same Within.From share the record
-	// of given numbers. The range of an assigned number is the number alone.
+	// Only for Insert: the range of the holder's numbers, and whether to make the row of a number
+	// that was never given out. Holders with the same Within.From share the record of given
+	// numbers. The range of an assigned number is just that number.
 	Within Range
 	Fresh  bool
 }
@@ -60,8 +60,8 @@ const (
 	Release                   // nobody holds the number: it is free at once
 )
 
-// Range is the numbers from From to To, both included.
+// Range is the numbers from From to To, inclusive.
 type Range struct{ From, To int64 }
 
-// String returns the range as logs have it, such as "0 to 99".
+// String returns the range as logs show it, such as "0 to 99".
 func (r Range) String() string { return fmt.Sprintf("%d to %d", r.From, r.To) }

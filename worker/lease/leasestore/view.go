@@ -15,8 +15,8 @@ type View struct {
 	Others []Range // other ranges, up to what each gave, with numbers of this one: the holder logs them, unless the store does
 }
 
-// NewView returns the [View] of rows: all rows, or those of a sample. given maps the From of
-// holders' ranges to the number above the greatest given number there.
+// NewView returns the [View] of rows, which are all rows or a sample. given maps the From of each
+// range to the number after the greatest given out there.
 func NewView(now int64, rows []Row, given map[int64]int64, within Range) View {
 	view := View{Now: now, Next: within.From}
 	for from, next := range given {
@@ -49,9 +49,9 @@ func NewView(now int64, rows []Row, given map[int64]int64, within Range) View {
 // sampled is how many numbers a look that is not full reads.
 const sampled = 64
 
-// Sample returns the numbers that a look reads unless it is full, each once: all given numbers
-// of the range if there are at most 64, else 64 of them at random. next is View.Next. If none
-// of them is free, take a second sample: the count of numbers grows less.
+// Sample returns the distinct numbers that a Look reads unless it is full: all given numbers of
+// the range if there are at most 64, or else 64 of them at random. next is View.Next. If none of
+// them is free, take a second sample, so that fewer new numbers are used.
 func (r Range) Sample(next int64) []int64 {
 	given := max(0, min(next-1, r.To)-r.From+1)
 	var numbers []int64

@@ -109,13 +109,13 @@ func herd(b bench) {
 	}
 }
 
-// Benchmark measures starts. A generator of b.Run's names that benchstat reads: rows is how many
-// numbers are held, starts how many start at the same time.
+// Benchmark measures starts. The names of its sub-benchmarks are for benchstat: rows is how many
+// numbers are held, and starts how many holders start at once.
 type Benchmark struct {
 	// Open returns an empty store.
 	Open func(b *testing.B) leasestore.Store
 
-	// Another returns the store as another process has it, for each start of a herd. Nil is the
+	// Another opens the store as another process would, for each start of a herd. Nil means the
 	// store that Open returned.
 	Another func(b *testing.B, s leasestore.Store) leasestore.Store
 
@@ -123,10 +123,10 @@ type Benchmark struct {
 	// or longer. Nil inserts fresh numbers.
 	Fill func(b *testing.B, s leasestore.Store, rows int64)
 
-	Starts []int // of Herd; nil is 100 and 1,000; with -short, only the first
+	Starts []int // of Herd; nil means 100 and 1,000; with -short, only the first
 }
 
-// Start measures one start beside held numbers.
+// Start measures one start while other numbers are held.
 func (x Benchmark) Start(b *testing.B) {
 	for _, rows := range or(nil, 100, 100_000) {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
@@ -143,8 +143,9 @@ func (x Benchmark) Start(b *testing.B) {
 	}
 }
 
-// Herd measures starts at the same time: first starts, with as many free numbers, and with half
-// of the numbers held. Then it restarts all, and reports the numbers used for each that was held.
+// Herd measures simultaneous starts: in an empty store, with as many free numbers, and with half
+// of the numbers held. Then it restarts all, and reports how many numbers were used per number
+// held.
 func (x Benchmark) Herd(b *testing.B) {
 	for _, starts := range or(x.Starts, 100, 1000) {
 		b.Run(fmt.Sprintf("starts=%d", starts), func(b *testing.B) {

@@ -10,8 +10,8 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Memory is a leasestore.Store in the memory of this process, for tests. It is also an
-// example of a complete Store. The zero value is ready for use.
+// Memory is an in-memory leasestore.Store for tests. It is also an example of a complete Store.
+// The zero value is ready for use.
 type Memory struct {
 	mu     sync.Mutex
 	rows   map[int64]*row
@@ -115,7 +115,7 @@ func (r *row) write(w leasestore.Write) {
 	}
 }
 
-// Delete deletes a row, as somebody who edits the store would.
+// Delete deletes a row, as someone who edits the store would.
 func (m *Memory) Delete(number int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,16 +19,16 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Opener opens one store. Each call returns a handle with a connection of its own,
-// to the same rows. It may be called from several goroutines.
+// Opener opens one store. Each call returns a handle with its own connection to the same rows. It
+// must be safe for concurrent use.
 type Opener func(t *testing.T) leasestore.Store
 
-// Suite holds the tests that a store has to pass.
+// Suite holds the tests that a store must pass.
 type Suite struct {
-	// Open returns an Opener of a store that is empty.
+	// Open returns an Opener of an empty store.
 	Open func(t *testing.T) Opener
 
-	// Expiry is the shortest expiry that the store can judge; zero is 100 ms.
+	// Expiry is the shortest expiry that the store can detect; zero means 100 ms.
 	Expiry time.Duration
 
 	// Kill ends a store that an Opener returned, as a crash of its process would. Set
@@ -36,8 +36,8 @@ type Suite struct {
 	// that no longer writes is dead after the expiry.
 	Kill func(t *testing.T, s leasestore.Store)
 
-	// Delete deletes the row of a number behind the store's back. Nil leaves out the test that the
-	// number is not given as new again.
+	// Delete deletes the row of a number behind the store's back. Nil skips the test that the
+	// number is not given out as new again.
 	Delete func(t *testing.T, s leasestore.Store, number int64)
 
 	// Requests returns how many requests all handles of an Opener's store have sent to their
@@ -62,7 +62,7 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// Herd runs the test of many starts at the same time alone, such as with other Requests.
+// Herd runs only the test of many simultaneous starts, for example with another Requests.
 func (s Suite) Herd(t *testing.T) {
 	open := s.Open(t)
 	herd(bench{t, open(t), s.prepared(), open})
