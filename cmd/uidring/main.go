@@ -24,19 +24,19 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "uidring",
 		Short: "Unique, time-ordered 64-bit ids",
-		Long: `uidring makes and reads 64-bit ids that are unique and sort by time.
+		Long: `uidring generates and reads 64-bit ids that are unique and sort by time.
 
 An id holds the time, the number of the worker that made it, and a sequence. A worker
-takes its number from a database when it starts. By default the database is the SQLite
-file uidring.db in the current folder, which gen creates.`,
-		Example: `  uidring gen -n 5                       five ids
+takes its number from a database when it starts. By default, that is the SQLite file
+uidring.db in the current folder, which gen creates.`,
+		Example: `  uidring gen -n 5                       print five ids
   uidring gen | uidring parse            make one and read it
   uidring parse --layout baidu --uid-generator 896950744028951464
-  uidring layout default                 a layout: its fields and its end
-  uidring workers                        worker numbers and their holders
-  uidring segments create orders         a counter, for small and dense ids
-  uidring schema postgres                the tables, and the rights that a service needs
-  uidring bench                          the cost of an id on this machine`,
+  uidring layout default                 show a layout: its fields and its end
+  uidring workers                        list worker numbers and their holders
+  uidring segments create orders         create a counter, for small, dense ids
+  uidring schema postgres                print the tables, and the rights that a service needs
+  uidring bench                          measure the cost of an id on this machine`,
 		Version: cli.Version(),
 	}
 	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), schema.New(nil), bench.New())

@@ -28,16 +28,15 @@ func newRoot() *cobra.Command {
 		Long: `uidringd serves unique 64-bit ids over HTTP, gRPC, Connect and the Redis protocol. The
 page at / lists the generators, with commands that draw from each.
 
-Without a config it serves two generators at 127.0.0.1:8080, and to clients of Redis
-at 127.0.0.1:6380: ids, which carry their time, and orders, the ids of a counter. Both
-come from the SQLite file uidring.db in the current folder.
+Without a config it serves two generators over HTTP at 127.0.0.1:8080 and over the Redis
+protocol at 127.0.0.1:6380: ids, whose ids carry a time, and orders, whose ids come from
+a counter. Both use the SQLite file uidring.db in the current folder.
 
-On SIGTERM or an interrupt it finishes the requests that have begun, and gives back
-worker numbers and unused ids. A second signal ends it at once.
-
-Exit codes: 0 done, 1 failed, 2 wrong flags or config, 143 or 130 after a signal during the start.`,
-		Example: `  uidringd                                 a server to try
-  uidringd --config uidring.yaml --check   all faults of a config
+On SIGTERM or an interrupt it finishes the requests in flight, releases worker numbers
+and unused ids, and exits with code 0. A second signal ends it at once. A signal during
+the start ends it with code 143 or 130.`,
+		Example: `  uidringd                                 try it without a config
+  uidringd --config uidring.yaml --check   check a config
   uidringd --config uidring.yaml
   uidringd gen --dsn etcd://host1:2379,host2:2379 -n 5
   uidringd workers --dsn redis://host:6379/0

@@ -36,17 +36,17 @@ func New() *cobra.Command {
 	o := &options{layout: bits.Default(), count: 6, goroutines: goroutineSteps(runtime.GOMAXPROCS(0))}
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the generators on this machine, beside an atomic add",
-		Long: `bench measures what an id costs: of Cached, with Next and with NextN of 256 ids, of
-Default, and of the floor, an atomic add to a number that all goroutines share. 1, 2,
-4, ... goroutines draw ids, up to the number of cores. It needs no database.
+		Short: "Measure the generators on this machine, compared with an atomic add",
+		Long: `bench measures what an id costs: from Cached, by Next and by NextN of 256 ids, from
+Default, and from the floor, an atomic add to a shared number. 1, 2, 4, ... goroutines
+draw ids, up to the number of cores. It needs no database.
 
-Each round runs each as a benchmark of Go. Standard output has a line for each, so that
-benchstat compares two runs, and then a table of medians, in nanoseconds an id. In the table, × is a ratio of medians: of the row, to the floor's with as many
-goroutines.
+Each round runs each of them as a Go benchmark. Standard output has one line per
+benchmark, in benchstat's format, and then a table of medians, in nanoseconds per id.
+In the table, × is the ratio to the floor's median with as many goroutines.
 
-Cached borrows time without bound here, and Default has a layout of 2^31 ids a second.
-In the long run, both are limited to the ids that the layout has in a tick.`,
+Here, Cached borrows time without limit, and Default has a layout of 2^31 ids a
+second. In the long run, both are limited to the layout's ids per tick.`,
 		Example: `  uidring bench
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
   uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt
@@ -56,11 +56,11 @@ In the long run, both are limited to the ids that the layout has in a tick.`,
 	}
 	set := cmd.Flags()
 	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids")
-	set.DurationVar(&o.duration, "duration", 200*time.Millisecond, "how long a benchmark runs; 1ms or more")
-	set.Var(cli.Number{Value: &o.count, Min: 1, Max: 1000}, "count", "how many rounds; benchstat wants 6 or more")
-	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several are measured one beside the other")
-	set.IntSliceVar(&o.paddings, "padding-factor", []int{uid.DefaultPaddingFactor}, "PaddingFactor of Cached; several are measured one beside the other")
-	set.StringVar(&o.plot, "plot", "", "draw the table into this `file`, an SVG, which is replaced if it exists")
+	set.DurationVar(&o.duration, "duration", 200*time.Millisecond, "duration of each benchmark; 1ms or more")
+	set.Var(cli.Number{Value: &o.count, Min: 1, Max: 1000}, "count", "number of rounds; benchstat needs 6 or more")
+	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several values are compared")
+	set.IntSliceVar(&o.paddings, "padding-factor", []int{uid.DefaultPaddingFactor}, "PaddingFactor of Cached; several values are compared")
+	set.StringVar(&o.plot, "plot", "", "draw the table into this SVG `file`, replacing it if it exists")
 	cli.CompleteFiles(cmd, "plot")
 	return cmd
 }

@@ -15,11 +15,11 @@ import (
 const ExitCodes = `
 
 Exit codes:
-  0    done; also if the reader of standard output has gone away
-  1    failed: a store is unavailable, a text is not an id, no layout fits, or a leased
-       number was not given back (the ids are good)
-  2    wrong use: an unknown command or flag, or a value that cannot be used
-  130  ended by an interrupt, 143 by SIGTERM: what was made until then is written`
+  0    success, even if the reader of standard output has gone away
+  1    failure: a store is unavailable, a text is not an id, no layout fits, or a leased
+       number was not released (the ids are valid)
+  2    usage error: an unknown command or flag, or an invalid value
+  130  interrupted, or 143 by SIGTERM: output made until then is written`
 
 // newDocs returns the hidden subcommand that writes the reference of all commands.
 func newDocs() *cobra.Command {

@@ -34,7 +34,7 @@ func Flag(cmd *cobra.Command, stores Stores) {
 		others = "also " + strings.Join(slices.Sorted(maps.Keys(stores)), "://, ") + "://\n"
 	}
 	cmd.Flags().String("dsn", "", "`database`: an SQLite file such as app.db, mysql://user@host:3306/name,\n"+
-		"postgres://user@host:5432/name, or a DSN as GORM's drivers take it\n"+others+
+		"postgres://user@host:5432/name, or a DSN for GORM's driver\n"+others+
 		"(default $"+Variable+", else "+Default+" in the current folder)")
 	cli.CompleteFiles(cmd, "dsn")
 }

@@ -46,7 +46,7 @@ func (f *TextFlags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(cli.Choice{Value: &f.form, Words: words}, "form", "form of the ids: decimal, base32, base62, reversed (bits.Reverse) or token")
 	cli.Complete(cmd, "form", words...)
-	flags.StringVar(&f.keyFile, "token-key", "", "`file` with the key of tokens: 64 hexadecimal digits, as openssl rand -hex 32 makes them")
+	flags.StringVar(&f.keyFile, "token-key", "", "`file` with the tokens' key: 64 hexadecimal digits, as printed by openssl rand -hex 32")
 	flags.StringVar(&f.context, "token-context", "", "`context` of the tokens, such as the name of a table; see package uid/opaque")
 	cli.CompleteFiles(cmd, "token-key")
 }

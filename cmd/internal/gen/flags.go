@@ -42,24 +42,24 @@ var clockedOnly = append([]string{"generator", "worker", "layout", "succeeds", "
 
 func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
-	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
+	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "number of ids; 0 takes no worker number")
 	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
 	set.Func("worker", "`source` of the worker number: lease, registry or static:N (default registry)", func(text string) (err error) {
 		f.worker, err = source.Parse(text, source.Lease, source.Registry)
 		return err
 	})
-	set.StringVar(&f.segment, "segment", "", "make ids of the counter with this `tag`")
+	set.StringVar(&f.segment, "segment", "", "draw ids from the counter with this `tag`")
 	database.TableFlag(cmd)
 	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
-	set.Func("succeeds", "the `layout` of the store's earlier ids, if \"uidring layout --next\" shows that the new ids never equal them", func(text string) (err error) {
+	set.Func("succeeds", "`layout` of the store's earlier ids; use it only if \"uidring layout --next\" shows that new ids never equal them", func(text string) (err error) {
 		f.succeeds, err = bits.ParseLayout(text)
 		return err
 	})
-	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the ring of the cached generator holds 2^this ticks; 1 to %d (default %d, or less for long ticks)", uid.MaxBoostPower, uid.DefaultBoostPower))
-	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
-	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
-	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative is no limit")
-	set.BoolVar(&f.json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
+	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the cached generator's ring holds the ids of 2^this ticks; 1 to %d (default %d, or less for long ticks)", uid.MaxBoostPower, uid.DefaultBoostPower))
+	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "refill the ring below this level, in percent; 1 to 99")
+	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative means no limit")
+	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative means no limit")
+	set.BoolVar(&f.json, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence")
 	f.text.Add(cmd)
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")

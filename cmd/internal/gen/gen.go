@@ -37,39 +37,39 @@ func New(stores database.Stores) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "gen",
-		Short: "Make ids",
-		Long: `gen takes a worker number and prints ids, one a line. --worker chooses the source
+		Short: "Generate ids",
+		Long: `gen takes a worker number and prints ids, one per line. --worker selects the source
 of the number:
 
-  registry   a row of the table WORKER_NODE: no other start ever has the number
-  lease      a row of the table WORKER_LEASE: gen gives the number back when it
-             ends; after a crash the number is free in a minute
+  registry   a row of the table WORKER_NODE: the number is never used again
+  lease      a row of the table WORKER_LEASE: gen releases the number when it
+             ends; after a crash it becomes free in a minute
   static:N   the number N, without a database
 
---segment TAG makes small, dense ids of a counter instead, without time or worker.
-uidring segments create TAG makes the counter. When gen ends, it returns the ids
-that it reserved and did not print.
+--segment TAG instead draws small, dense ids from a counter, without time or worker.
+uidring segments create TAG creates the counter. When gen ends, it returns the ids
+that it reserved but did not print.
 
-If a table or an SQLite file is missing, gen creates it and reports that on standard
+If a table or an SQLite file is missing, gen creates it and says so on standard
 error. The store remembers the layout, in WORKER_NODE by a row with the id -1. To undo
-a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users of the machine can see arguments, so give a DSN with a password by
-$UIDRING_DSN.
+a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users of
+the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
 
-If you ask for more ids than the layout has for the present, the cached generator
-stamps ids ahead of the clock, by --max-borrow at most, and then waits. The default
-generator stamps the present, and waits for the next tick when a tick is full.
+If you ask for more ids than the layout has so far, the cached generator stamps ids
+ahead of the clock, by up to --max-borrow, and then waits. The default generator
+stamps the present, and waits for the next tick when a tick is full.
 
-A leased number has reserved time in the database. While the database is unavailable, gen
-makes ids to the end of that time, and then waits and reports that on standard
-error. If gen cannot give the number back, it fails, though the ids are good.
+For a leased number, time is reserved in the database. While the database is
+unavailable, gen continues to the end of that time, and then waits and says so on
+standard error. If gen cannot release the number, it fails, though the ids are valid.
 
-With --worker static:N you promise that nothing else makes ids with N and that
-layout. That includes an earlier gen in the same second: both make the same ids.
+With --worker static:N you promise that nothing else makes ids with N and this
+layout, not even an earlier gen in the same second, whose ids would be the same.
 
-gen makes ids as fast as they are read: pipe it through pv for a rate. For ids over
-HTTP, run uidringd.
+gen makes ids as fast as they are read: pipe it through pv to limit the rate. To serve
+ids over HTTP, run uidringd.
 
-An interrupt ends gen after a whole line, with exit code 130.`,
+An interrupt ends gen after a complete line, with exit code 130.`,
 		Example: `  uidring gen -n 5
   uidring gen -n 1000000 > ids.txt
   uidring gen -n 1000000 | pv -qlL 100      100 ids a second

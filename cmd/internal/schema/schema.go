@@ -49,24 +49,24 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [DATABASE]",
 		Short: "Print the tables, and the rights that a service needs",
-		Long: `schema prints the statements that create the tables, as a start executes them itself, and
-the rights that the user of a running service needs. The database's own client takes the
-output as it is: mariadb, psql or sqlite3. Let a user who may create tables run it, and
-set NoSchema in the services' configs. The service's user has to be there.
+		Long: `schema prints the statements that create the tables, which a generator would otherwise
+execute when it starts, and the rights that the user of a running service needs. Pipe the
+output into the database's client: mariadb, psql or sqlite3. Run it as a user who may
+create tables, and set NoSchema in the services' configs. The service's user must exist.
 
-DATABASE is ` + strings.Join(words, ", ") + `. Without it, --dsn names the
-database. Nothing connects to it.
+DATABASE is ` + strings.Join(words, ", ") + `. Without it, --dsn names
+the database. schema does not connect to it.
 
---table has the tables of worker numbers, and --segments those of counters; by default,
-all are printed. Each is a kind, or kind=name for a name of your own. Processes that lease
-numbers look for the registry's table, and the other way round: print both, or set
-NoOtherTable in the config.
+--table selects tables of worker numbers, and --segments tables of counters; by default,
+all are printed. Each is a kind, or kind=name for your own name. Processes that lease
+numbers look for the registry's table, and vice versa: print both, or set NoOtherTable in
+the config.
 
-For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints the rights as commands of
-redis-cli, etcdctl and zkCli.sh, and as objects for kubectl apply. Set the user's password.
+For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints the rights as commands
+for redis-cli, etcdctl and zkCli.sh, or as objects for kubectl apply. Set the user's password.
 
-uidringd needs what is printed, and no more. A generator with create: true needs the rights
-of who creates counters too.`,
+uidringd needs only the rights that are printed. A generator with create: true also needs
+the rights to create counters.`,
 		Example: `  uidring schema postgres | psql app
   uidring schema mysql --user "'orders'@'10.%'" | mariadb app
   uidring schema postgres --table lease=ids.lease,registry=ids.node --segments leaf_alloc=ids.leaf
@@ -103,9 +103,9 @@ of who creates counters too.`,
 			return err
 		},
 	}
-	cmd.Flags().StringSliceVar(&tables, "table", nil, "`tables` of worker numbers: lease, registry; lease=NAME is one of another name")
-	cmd.Flags().StringSliceVar(&counters, "segments", nil, "`tables` of counters: leaf_alloc, sequence; leaf_alloc=NAME is one of another name")
-	cmd.Flags().StringVar(&user, "user", "ids", "who gets the rights, as the database writes it")
+	cmd.Flags().StringSliceVar(&tables, "table", nil, "`tables` of worker numbers: lease, registry; lease=NAME for another name")
+	cmd.Flags().StringSliceVar(&counters, "segments", nil, "`tables` of counters: leaf_alloc, sequence; leaf_alloc=NAME for another name")
+	cmd.Flags().StringVar(&user, "user", "ids", "user who gets the rights, in the database's syntax")
 	database.Flag(cmd, stores)
 	return cmd
 }

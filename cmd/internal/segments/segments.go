@@ -25,13 +25,13 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "segments",
 		Short: "List the counters of segments",
-		Long: `segments lists counters: a tag, the least id that nobody has reserved, how many ids
-a process reserves at first, and when the counter last moved. It changes nothing,
-and creates neither file nor table.
+		Long: `segments lists counters: the tag, the least id that nobody has reserved, how many ids
+a process reserves at first, and when the counter last changed. It changes nothing,
+and creates neither files nor tables.
 
-The step 0 means a gapless counter. Processes reserve ranges ahead, so ids below the counter may not be in use yet.
-Only the command create makes a counter. Ids of a counter have no time: uidring
-parse cannot read them.`,
+A step of 0 means a gapless counter. Processes reserve ranges ahead, so ids below the
+counter may not be in use yet. Only the command create makes counters. Ids of a
+counter have no time, so uidring parse cannot read them.`,
 		Example: `  uidring segments
   uidring segments create orders
   uidring segments set orders --at-least 1000000
@@ -53,7 +53,7 @@ parse cannot read them.`,
 			return write(cmd.OutOrStdout(), counters)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object a line: tag, next (a string, for JavaScript), step and updated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line: tag, next (a string, for JavaScript), step and updated")
 	flags(cmd, stores)
 	cmd.AddCommand(newCreate(stores), newSet(stores))
 	return cmd
@@ -111,15 +111,15 @@ func newCreate(stores database.Stores) *cobra.Command {
 	next, step, gapless := int64(1), int64(segment.DefaultStep), false
 	cmd := &cobra.Command{
 		Use:   "create TAG",
-		Short: "Make a counter",
-		Long: `create makes a counter, and the table or the SQLite file if they are missing. It
-fails if the tag has a counter.
+		Short: "Create a counter",
+		Long: `create creates a counter, and the table or the SQLite file if they are missing. It
+fails if the tag already has a counter.
 
-If a table has ids already, start above the highest id with --next. If a counter
-was lost, start above the highest id that was ever reserved: otherwise ids repeat.
+If your table already has ids, start above the highest id with --next. If a counter
+was lost, start above the highest id that was ever reserved, or ids repeat.
 
-A gapless counter is for numbers without a gap, such as those of invoices. Services
-draw them with segmentsql's NextGapless; it is no counter for segments.
+A gapless counter is for numbers without gaps, such as those of invoices. Services
+draw them with segmentsql's NextGapless. Segments cannot use it.
 
 For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x1000".`,
 		Example: `  uidring segments create orders
@@ -158,8 +158,8 @@ For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x
 		},
 	}
 	cmd.Flags().Var(cli.Number{Value: &next, Min: 1, Max: math.MaxInt64}, "next", "the first id")
-	cmd.Flags().Var(cli.Number{Value: &step, Min: 1, Max: math.MaxInt32}, "step", "how many ids a process reserves at first; the table sequence does not keep it")
-	cmd.Flags().BoolVar(&gapless, "gapless", false, "make a counter of numbers without a gap")
+	cmd.Flags().Var(cli.Number{Value: &step, Min: 1, Max: math.MaxInt32}, "step", "how many ids a process reserves at first; the table sequence does not store it")
+	cmd.Flags().BoolVar(&gapless, "gapless", false, "create a gapless counter")
 	cmd.MarkFlagsMutuallyExclusive("gapless", "step")
 	flags(cmd, stores)
 	return cmd
@@ -177,12 +177,12 @@ func newSet(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set TAG --at-least N",
 		Short: "Raise a counter",
-		Long: `set raises a counter to N. It never lowers one, and never makes one.
+		Long: `set raises a counter to N. It never lowers or creates one.
 
 Use set after the database was restored or failed over. Stop the services, and raise
-each counter above the highest id that is in use anywhere. A process that runs issues
-the ids that it has reserved, whatever the counter is. If set does not raise the
-counter, the process may return unused ids at its end, which lowers the counter.`,
+each counter above the highest id in use anywhere. A running process goes on issuing
+the ids that it has reserved, whatever the counter. When it stops, it may return
+unused ids, which lowers the counter unless set has raised it.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
 		Args: oneTag,
@@ -207,7 +207,7 @@ counter, the process may return unused ids at its end, which lowers the counter.
 			return err
 		},
 	}
-	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "the least value of the next id")
+	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "the minimum for the next id")
 	flags(cmd, stores)
 	return cmd
 }

@@ -32,18 +32,18 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
 		Short: "List worker numbers and their holders",
-		Long: `workers lists the rows of two tables, the highest number first. It changes nothing,
-and creates neither file nor table.
+		Long: `workers lists the rows of two tables, highest number first. It changes nothing, and
+creates neither files nor tables.
 
-Each row of WORKER_NODE is a start of a generator. Its number is never used again.
-The numbers above the newest row are left.
+Each row of WORKER_NODE is one start of a generator, whose number is never used again.
+Only numbers above the newest row are left.
 
 Each row of WORKER_LEASE is a number with its last holder. The number is held, free
-or expired. It is expired if its holder has given no sign of life for a minute. The
-next starts take free and expired numbers: all numbers that are not held are left.
+or expired: it expires if its holder sends no heartbeat for a minute. New generators
+take free and expired numbers, so all numbers that are not held are left.
 
-HOST is the pod in Kubernetes, and PROCESS the process id. On a terminal, numbers that
-are held are green and expired ones red, unless NO_COLOR is set.`,
+HOST is the pod's name in Kubernetes, and PROCESS the process id. On a terminal, held
+numbers are green and expired ones red, unless NO_COLOR is set.`,
 		Example: `  uidring workers
   uidring workers --watch
   uidring workers --limit 0 --json
@@ -98,10 +98,10 @@ are held are green and expired ones red, unless NO_COLOR is set.`,
 		}
 	}
 	flags := cmd.Flags()
-	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list this many rows of a table at most; 0 is all")
-	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted; without it, the one that the store remembers")
+	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list at most this many rows of each table; 0 means all")
+	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted, if not the one that the store remembers")
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
-	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("list again every %v, until an interrupt", interval))
+	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("refresh the list every %v until interrupted", interval))
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores))
 	return cmd
@@ -127,13 +127,13 @@ func newRelease(stores database.Stores) *cobra.Command {
 		Use:   "release NUMBER",
 		Short: "Free a leased number whose holder is dead",
 		Long: `release frees a leased number that its holder has not given back. It fails if the
-holder has given a sign of life within the last minute.
+holder has sent a heartbeat within the last minute.
 
---force frees the number of a live holder too. The holder then takes another number;
-until then it makes ids of the time that it has reserved. The number's next holder
+--force also frees the number of a live holder. The holder then takes another number;
+until then it continues within the time that it has reserved. The number's next holder
 starts where that time ends, so no id repeats.
 
-Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
+Numbers of the table WORKER_NODE are used only once, and cannot be freed.`,
 		Example: `  uidring workers release 5
   uidring workers release 5 --force
   uidring workers release 5 --dsn postgres://user@localhost/app`,
@@ -173,7 +173,7 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "free the number of a live holder too; the holder then takes another")
+	cmd.Flags().BoolVar(&force, "force", false, "also free the number of a live holder, which then takes another")
 	database.Flag(cmd, stores)
 	return cmd
 }

@@ -29,22 +29,22 @@ func New() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "layout [LAYOUT]",
-		Short: "Show what a layout holds, when it ends, and what may follow it",
-		Long: `layout describes a layout: its worker numbers, its ids a second, its end. Without an
-argument it lists the layouts that have names.
+		Short: "Show a layout's capacity, its end, and what may follow it",
+		Long: `layout describes a layout: its worker numbers, its ids per second, its end. Without an
+argument, it lists the named layouts.
 
-With --workers, --years and --rate it proposes a layout: one that has a name, if that
-suffices. If no layout fits, it prints how far each wish alone would have to give way,
-what that costs, and exits with 1.
+With --workers, --years and --rate, it proposes a layout: a named one, if that
+suffices. If no layout fits, it prints how far each requirement alone would have to be
+relaxed and what that costs, and exits with 1.
 
-With --next it compares the ids of two layouts in one column. It shows whether new
+With --next, it compares the ids of two layouts in one column. It shows whether new
 ids can equal old ids, when, and under which worker numbers they never do. New ids
-are stamped from --from on. --from must be later than the time of every old id.
+are stamped from --from on, which must be later than the time of every old id.
 
-With --sql it prints expressions for PostgreSQL, for MySQL and MariaDB, or for
+With --sql, it prints expressions for PostgreSQL, for MySQL and MariaDB, or for
 SQLite: the time of an id, its worker number with the named parts, its sequence, the
-reversed id, and the least and the greatest id of an instant, for WHERE id BETWEEN. They are for
-queries and views: nothing is created in the database.`,
+reversed id, and the least and the greatest id of an instant, for WHERE id BETWEEN.
+Use them in queries and views: nothing is created in the database.`,
 		Example: `  uidring layout
   uidring layout --workers 500 --years 12 --rate 20000
   uidring layout --workers 50 --years 20 --rate 500 --js
@@ -125,7 +125,7 @@ queries and views: nothing is created in the database.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.TextVar(&next, "next", bits.Layout{}, "`layout` that is to follow")
+	flags.TextVar(&next, "next", bits.Layout{}, "the `layout` that follows this one")
 	instant := func(at *time.Time) func(string) error {
 		return func(text string) (err error) {
 			if *at, err = bits.ParseEpoch(text); err != nil {
@@ -137,8 +137,8 @@ queries and views: nothing is created in the database.`,
 	flags.Func("from", "`date` or RFC 3339 time at which the next layout begins (default now)", instant(&from))
 	flags.Func("since", "`date` or RFC 3339 time at which the old layout's ids begin (default its epoch)", instant(&since))
 	flags.Var(cli.Number{Value: &used, Max: 1<<63 - 1}, "used", "greatest worker `number` of old ids (default the layout's greatest)")
-	flags.BoolVar(&asJSON, "json", false, "print an object, or one for each layout, one a line")
-	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL on ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object per layout, one per line")
+	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL expressions for ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
 	wished.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next", "workers")

@@ -36,20 +36,20 @@ func New() *cobra.Command {
 		Use:   "parse [ID...]",
 		Short: "Show what is in an id: time, worker, sequence",
 		Long: `parse shows the time, the worker and the sequence of ids. It reads ids from its
-arguments. Without arguments, or for the argument -, it reads ids from standard
-input, one a line, or objects as gen --json writes them. Times are in UTC.
+arguments. Without arguments, or with the argument -, it reads standard input: one id
+per line, or objects as gen --json writes them. Times are in UTC.
 
-parse needs the layout of the ids, epoch included, and cannot detect a wrong one.
+parse needs the layout of the ids, including its epoch, and cannot detect a wrong one.
 uid-generator's epoch is midnight in the time zone of its JVM, and midnight in
 China if epochStr is not set: for such ids, --layout is
 baidu,epoch=2016-05-20T00:00:00+08:00.
 
-Ids of a segment, such as those of gen --segment, are numbers of a counter: they have
-no time, worker or sequence. parse cannot distinguish them from other ids. If all
-times are implausible, parse reports that on standard error.
+Ids of a segment, such as those of gen --segment, come from a counter and have no
+time, worker or sequence, but parse cannot tell them from other ids. If all times are
+implausible, parse says so on standard error.
 
-If a text is not an id, parse reports the text on standard error and continues. The
-exit code is then 1.`,
+If a text is not an id, parse reports it on standard error and continues. The exit
+code is then 1.`,
 		Example: `  uidring parse 896950744028951464 --layout baidu
   uidring parse --layout 31/23/9,epoch=2020-01-01 --json < ids.txt
   uidring parse --form base32 0RP2HQ0DP0000
@@ -89,9 +89,9 @@ exit code is then 1.`,
 	}
 	flags := cmd.Flags()
 	cli.LayoutFlag(cmd, &layout, "layout of the ids")
-	flags.BoolVar(&asJSON, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
-	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, whose layout is a bit of the id, and print an object a line:\nid, time, machine, sequence, type and method")
+	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
 	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")

@@ -41,11 +41,11 @@ func New() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reference PAGE",
 		Short: "Print the reference of the config, stores, metrics, routes or errors",
-		Long: `reference prints a page in Markdown: ` + strings.Join(names, ", ") + `.
+		Long: `reference prints a page of documentation in Markdown: ` + strings.Join(names, ", ") + `.
 
-config has every key with its default and its values, stores the URLs of stores, metrics
-what /metrics shows, routes what the server answers by each protocol, and errors the
-kinds of failures with their codes.`,
+config lists every key with its default and values, stores the URLs of stores, metrics
+the contents of /metrics, routes what each protocol serves, and errors the kinds of
+failures with their codes.`,
 		Example:   "  uidring reference config",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
@@ -103,7 +103,7 @@ func openapi() (d described) {
 
 func routes() string {
 	var text strings.Builder
-	text.WriteString("# Routes\n\n## HTTP\n\n`/openapi.yaml` has parameters and answers.\n\n| route | token | |\n|---|---|---|\n")
+	text.WriteString("# Routes\n\n## HTTP\n\n`/openapi.yaml` has the parameters and responses.\n\n| route | token | |\n|---|---|---|\n")
 	paths := openapi().Paths
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		for _, method := range []string{"get", "head", "post"} {
@@ -123,7 +123,7 @@ func routes() string {
 		}
 		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", strings.TrimSuffix(o.Pattern, "{$}"), token, o.About)
 	}
-	text.WriteString("\n## gRPC, gRPC-Web and Connect\n\n| method | request | answer |\n|---|---|---|\n")
+	text.WriteString("\n## gRPC, gRPC-Web and Connect\n\n| method | request | response |\n|---|---|---|\n")
 	for i := range uidringv1.File_uidring_v1_uidring_proto.Services().Len() {
 		of := uidringv1.File_uidring_v1_uidring_proto.Services().Get(i)
 		for j := range of.Methods().Len() {
@@ -131,7 +131,7 @@ func routes() string {
 			fmt.Fprintf(&text, "| `/%s/%s` | `%s` | `%s` |\n", of.FullName(), m.Name(), m.Input().Name(), m.Output().Name())
 		}
 	}
-	text.WriteString("\nThe standard services of health and reflection need no token.\n\n## Redis\n\n| command | arguments | token |\n|---|---|---|\n")
+	text.WriteString("\nThe standard health and reflection services need no token.\n\n## Redis\n\n| command | arguments | token |\n|---|---|---|\n")
 	for _, c := range resp.Commands() {
 		token := "needed"
 		if c.Open {

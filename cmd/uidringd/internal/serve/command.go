@@ -31,12 +31,12 @@ func Add(root *cobra.Command) {
 		check, printed bool
 	)
 	set := root.Flags()
-	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter from\nthe SQLite file "+config.DemoFile+" in the current folder)")
-	set.StringVar(&flags.Listen, "listen", "", "`address` to serve at, instead of the config's; port 0 is a free one")
+	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter in\nthe SQLite file "+config.DemoFile+" in the current folder)")
+	set.StringVar(&flags.Listen, "listen", "", "`address` to serve at, instead of the config's; port 0 means any free port")
 	set.StringVar(&flags.Redis, "redis", "", "`address` to serve the Redis protocol at, instead of the config's")
-	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
-	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
-	set.BoolVar(&printed, "print-config", false, "print the config with all defaults, and serve nothing")
+	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow serving other machines without tokens or client certificates")
+	set.BoolVar(&check, "check", false, "report all faults of the config and exit")
+	set.BoolVar(&printed, "print-config", false, "print the config with all defaults and exit")
 	cli.CompleteFiles(root, "config")
 	root.AddCommand(newHealth())
 	root.Args = cobra.NoArgs

@@ -23,11 +23,13 @@ func newHealth() *cobra.Command {
 	return &cobra.Command{
 		Use:   "health [URL]",
 		Short: "Ask a running server whether it is ready",
-		Long: `health prints what a running server answers on /readyz, and fails unless the server is
-ready. It is for images, which have no curl. Without a URL it asks http://127.0.0.1:8080.
+		Long: `health prints a running server's response on /readyz, and fails unless the server is
+ready. It is for container images, which have no curl. Without a URL, it asks
+http://127.0.0.1:8080.
 
-A URL is http:, https:, or unix: and the path of a socket. Another path than /readyz may follow
-the address. health does not check whose the server's certificate is: ask on the same machine.`,
+A URL is http:, https:, or unix: and the path of a socket. A path other than /readyz may
+follow the address. health does not verify the server's certificate: run it on the same
+machine.`,
 		Example: `  uidring health
   uidring health 'https://127.0.0.1:8443/readyz?generator=ids'
   uidring health unix:/run/uidring/http.sock`,
