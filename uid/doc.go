@@ -47,9 +47,10 @@
 // An id shows when it was made and by which worker. Package opaque turns ids into tokens
 // for public use.
 //
-// [docs/production.md] describes what happens in an outage, and how ids spread over shards.
+// [docs/reliability.md] describes how failures end, and [docs/databases.md] how ids spread over shards.
 // [docs/migrating.md] maps the names of Baidu's uid-generator to those of this package.
 //
-// [docs/production.md]: https://github.com/uidring/uidring/blob/main/docs/production.md
+// [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
+// [docs/databases.md]: https://github.com/uidring/uidring/blob/main/docs/databases.md
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 package uid

@@ -52,15 +52,16 @@ func New(stores database.Stores) *cobra.Command {
 		Long: `schema prints the statements that create the tables, which a generator would otherwise
 execute when it starts, and the rights that the user of a running service needs. Pipe the
 output into the database's client: mariadb, psql or sqlite3. Run it as a user who may
-create tables, and set NoSchema in the services' configs. The service's user must exist.
+create tables. The service's user must exist. A service that finds the tables creates
+none; a Go service with worker.StoreConfig{NoSchema: true} never does.
 
 DATABASE is ` + strings.Join(words, ", ") + `. Without it, --dsn names
 the database. schema does not connect to it.
 
 --table selects tables of worker numbers, and --segments tables of counters; by default,
 all are printed. Each is a kind, or kind=name for your own name. Processes that lease
-numbers look for the registry's table, and vice versa: print both, or set NoOtherTable in
-the config.
+numbers look for the registry's table, and vice versa: print both, or, in Go, set
+NoOtherTable in worker.StoreConfig.
 
 For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints the rights as commands
 for redis-cli, etcdctl and zkCli.sh, or as objects for kubectl apply. Set the user's password.
