@@ -115,6 +115,8 @@ func TestFault(t *testing.T) {
 		{"generators: ids", "line 1: generators: want a list"},
 		{"generators: [{name: ids, kind: }]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
 		{"generators: [{name: ids, kind: [cached]}]", "line 1: generators[0].kind: want a text"},
+		{"generators: [{name: [ids], kind: cached, worker: \"static:1\"}]\ntokens: [{name: t, generators: [ids], sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}]",
+			"line 1: generators[0].name: want a text"},
 		{"generators: [{name: ids}]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
 		{"log: {? [a] : b}" + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{`log: {"": b}` + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},

@@ -35,7 +35,7 @@ func TestDroppedSilently(t *testing.T) {
 // The same of ZooKeeper, whose client waits a minute for the first answer by itself.
 func TestZooKeeperDroppedSilently(t *testing.T) {
 	t.Parallel()
-	dropSilently(t, "zk://", servertest.StartZooKeeper(t, 1, nil)[0].Address, "?timeout=2s", 4)
+	dropSilently(t, "zk://", servertest.StartZooKeeper(t, 1, nil)[0].Address, "?timeout=2s", 10)
 }
 
 // The same of Kubernetes.
