@@ -56,7 +56,7 @@ func parse(dsn string) (*target, error) {
 	}{
 		{"sqlite:", sqliteURL}, {"sqlite3:", sqliteURL}, {"file:", sqliteURL},
 		{"mysql://", mysqlURL}, {"mariadb://", mysqlURL},
-		{"postgres://", postgresDSN}, {"postgresql://", postgresDSN},
+		{"postgres://", postgresURL}, {"postgresql://", postgresURL},
 	} {
 		if strings.HasPrefix(lower, known.prefix) {
 			return known.parse(dsn, dsn[len(known.prefix):])
@@ -76,13 +76,26 @@ func parse(dsn string) (*target, error) {
 	case mysqlPattern.MatchString(dsn):
 		return mysqlDSN(dsn)
 	case postgresPattern.MatchString(dsn):
-		return postgresDSN(dsn, dsn)
+		return postgresDSN(dsn)
 	case isSQLitePath(dsn):
 		return sqliteFile(dsn, url.Values{}), nil
 	case plainPattern.MatchString(dsn):
 		return nil, fmt.Errorf("%q is neither an SQLite file nor ends in .db; want %s", dsn, accepted)
 	}
 	return nil, errors.New("it is neither an SQLite file nor the URL of a database; want " + accepted)
+}
+
+// ErrEncoding is the error for a URL that has a special character as it stands. It shows no part of the URL.
+var ErrEncoding = errors.New("the URL does not parse: special characters in a user name, password or option must be percent-encoded")
+
+// CheckEncoding returns ErrEncoding if a URL has an @ after the first /, ? or # of what follows the scheme. Those
+// characters are then a part of the password, and a parser would take another part of the password for the host.
+func CheckEncoding(text string) error {
+	_, rest, _ := strings.Cut(text, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 && strings.Contains(rest[end:], "@") {
+		return ErrEncoding
+	}
+	return nil
 }
 
 // isSQLitePath reports whether a path is an SQLite file, or has the name of one.

@@ -24,8 +24,8 @@ import (
 // mysqlURL reads mysql://user:password@host:port/name?options.
 func mysqlURL(dsn, _ string) (*target, error) {
 	u, err := url.Parse(dsn)
-	if err != nil || u.Fragment != "" { // err can show a part of the password
-		return nil, errors.New("the MySQL URL does not parse: special characters in a user name or password must be percent-encoded")
+	if err != nil || u.Fragment != "" || CheckEncoding(dsn) != nil { // err can show a part of the password
+		return nil, ErrEncoding
 	}
 	config, err := mysqldriver.ParseDSN("/?" + u.RawQuery)
 	if err != nil {
@@ -92,8 +92,16 @@ func checkPort(port string) error {
 // quoted finds what a driver quotes from a DSN, which can be a part of a password.
 var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|'[^']*'")
 
+// postgresURL reads postgres://user:password@host:port/name?options.
+func postgresURL(dsn, _ string) (*target, error) {
+	if err := CheckEncoding(dsn); err != nil {
+		return nil, err
+	}
+	return postgresDSN(dsn)
+}
+
 // postgresDSN hands a URL, or keywords and values, to the driver as they are.
-func postgresDSN(dsn, _ string) (*target, error) {
+func postgresDSN(dsn string) (*target, error) {
 	if u, err := url.Parse(dsn); err == nil && u.Port() != "" { // the driver hides the value
 		if err := checkPort(u.Port()); err != nil {
 			return nil, err

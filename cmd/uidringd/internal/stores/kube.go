@@ -36,6 +36,10 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: %[1]s}
 // kubernetes reads kube://namespace/prefix. The URL names no server: a kubeconfig does, or
 // the pod that the process runs in.
 func kubernetes(text string) (*database.Store, error) {
+	place, _, _ := strings.Cut(text, "?") // the name of a context may have an @
+	if err := database.CheckEncoding(place); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil || u.Port() != "" || u.Fragment != "" {
 		return nil, errors.New("the URL does not parse; want kube://namespace, kube://namespace/prefix, or kube:// for the namespace of the pod or the kubeconfig")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
 )
 
 // address is a URL that may name several hosts. Its options are taken one by one; those
@@ -37,8 +38,8 @@ func read(text, port string) *address {
 	hosts := strings.Split(rest[at:end], ",")
 	u, err := url.Parse(scheme + "://" + rest[:at] + "host" + rest[end:])
 	a := &address{scheme: strings.ToLower(scheme)}
-	if err != nil || u.Fragment != "" || strings.Contains(rest[end:], "@") {
-		a.fault("the URL does not parse: special characters in a user name, password or option must be percent-encoded")
+	if err != nil || u.Fragment != "" || database.CheckEncoding(text) != nil {
+		a.fault("%w", database.ErrEncoding)
 		return a
 	}
 	if a.options, err = url.ParseQuery(u.RawQuery); err != nil {
