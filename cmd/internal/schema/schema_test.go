@@ -99,7 +99,7 @@ func TestSchemaOf(t *testing.T) {
 	if out := uidring.Succeed(t, "schema", "postgres", "--table", "lease"); strings.Contains(strings.ToLower(out), "worker_node") {
 		t.Errorf("%s\nhas more than was asked for", out)
 	}
-	for _, args := range [][]string{{"oracle"}, {"redis"}, {"mysql", "--dsn", "app.db"}, {"mysql", "--table", "leaf_alloc"}, {"mysql", "--table", "lease=a b"}, {"--dsn", "redis://host"}} {
+	for _, args := range [][]string{{"oracle"}, {"redis"}, {"mysql", "--dsn", "app.db"}, {"mysql", "--table", "leaf_alloc"}, {"mysql", "--table", "lease=a b"}, {"postgres", "--user", ""}, {"mysql", "--user", " "}, {"--dsn", "redis://host"}} {
 		if got := uidring.Invoke(t, "", append([]string{"schema"}, args...)...); args[0] == "redis" && !strings.Contains(got.Stderr, "uidringd schema redis (go install") || got.Code != 2 || got.Stdout != "" {
 			t.Errorf("%q: %+v; want exit code 2", args, got)
 		}
