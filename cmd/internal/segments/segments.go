@@ -40,8 +40,12 @@ counter have no time, so uidring parse cannot read them.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var counters []segment.CounterInfo
+			missing := ""
 			err := with(cmd, stores, false, func(open *database.Counters) (err error) {
 				counters, err = open.Store.List(cmd.Context())
+				if errors.Is(err, segment.ErrUnknownTag) { // of no tag: the table is missing
+					missing, err = fmt.Sprintf("%s of %s", open.Store, open.Name), nil
+				}
 				return err
 			})
 			switch {
@@ -49,6 +53,9 @@ counter have no time, so uidring parse cannot read them.`,
 				return err
 			case asJSON:
 				return writeJSON(cmd.OutOrStdout(), counters)
+			case missing != "":
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "there are no counters yet: %s create TAG makes the first, in %s\n", cmd.CommandPath(), missing)
+				return err
 			}
 			return write(cmd.OutOrStdout(), counters)
 		},

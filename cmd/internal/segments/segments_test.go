@@ -135,6 +135,27 @@ with blank  1        1000  2026-01-02T03:04:05Z
 	}
 }
 
+// A database without the table has no counters, which is no fault, and gets no table.
+func TestNoTable(t *testing.T) {
+	clitest.Elsewhere(t)
+	need.Must(t, os.WriteFile(database.Default, nil, 0o600))
+	for table, of := range map[string]string{"leaf_alloc": "leaf_alloc", "sequence": "SEQUENCE"} {
+		want := "there are no counters yet: uidring segments create TAG makes the first, in sqlite table " + of + " of SQLite file \""
+		if got := uidring.Succeed(t, "segments", "--table", table); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := uidring.Succeed(t, "segments", "--table", table, "--json"); got != "" {
+			t.Errorf("--json: %q, want no line", got)
+		}
+		if got := uidring.Invoke(t, "", "segments", "set", "orders", "--at-least", "5", "--table", table); got.Code != 1 || !strings.Contains(got.Stderr, "unknown tag") {
+			t.Errorf("%+v", got)
+		}
+	}
+	if info, err := os.Stat(database.Default); err != nil || info.Size() > 0 {
+		t.Errorf("%v, %v: the file was written", info, err)
+	}
+}
+
 // The segment commands do not list gapless counters.
 func TestGapless(t *testing.T) {
 	clitest.Elsewhere(t)
