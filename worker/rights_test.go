@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/worker"
 )
 
 // A role without the right to read the table, whose search path begins with a
@@ -26,6 +27,15 @@ func TestNoRightToRead(t *testing.T) {
 		number, err := take(t, context.Background(), s.on(db), max22)
 		if number != 0 || err == nil || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("%d, %v; want that permission is denied", number, err)
+		}
+		switch l := s.on(db).(type) {
+		case *worker.Registry:
+			_, err = l.Nodes(t.Context(), 1)
+		case leaserOn:
+			_, err = l.Leases(t.Context(), 1)
+		}
+		if want := "the user needs GRANT SELECT, INSERT, UPDATE ON " + s.Table; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("list: %v; want %s", err, want)
 		}
 		if err := s.DB.Exec("SELECT 1 FROM " + role + "." + s.Table).Error; err == nil {
 			t.Error("a second table was created")

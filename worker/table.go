@@ -103,7 +103,7 @@ func (t *table) list(ctx context.Context, dest any, query string, limit int) err
 	if limit > 0 {
 		query += " LIMIT " + strconv.Itoa(limit)
 	}
-	err := t.noTable(sqldb.Fresh(func() error { return sqldb.Session(ctx, t.db).Raw(query).Scan(dest).Error }))
+	err := t.noTable(t.marked(sqldb.Fresh(func() error { return sqldb.Session(ctx, t.db).Raw(query).Scan(dest).Error })))
 	if errors.Is(err, ErrNoTable) {
 		if looked := t.look(ctx); errors.Is(looked, ErrMixed) {
 			return looked
