@@ -107,7 +107,8 @@ generators:
 // Each fault is found by itself too: no other one hides it or stands in for it.
 func TestFault(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"", "line 1: this is not one YAML document: no documents in stream"},
+		{"", "line 1: the config is empty, want generators"},
+		{" \n# generators:\n", "line 1: the config is empty, want generators"},
 		{"a: b\n c: d", "line 2: this is not one YAML document: mapping values are not allowed in this context"},
 		{"listen: a\n---\nlisten: b", "line 1: this is not one YAML document: expected single document, found multiple"},
 		{"- 7", "line 1: want keys and values: listen, redis, socket_mode, hosts, tls, stores, generators, tokens, limits, shutdown, log"},

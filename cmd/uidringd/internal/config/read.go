@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -62,6 +64,9 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 		one, ok := errors.AsType[*yaml.LoadError](err)
 		if !ok {
 			return nil, err
+		}
+		if loader, err := yaml.NewLoader(bytes.NewReader(text)); err == nil && errors.Is(loader.Load(&root), io.EOF) {
+			return nil, Faults{{Line: 1, Text: "the config is empty, want generators"}}
 		}
 		return nil, Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
 	}
