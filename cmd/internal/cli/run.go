@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -142,13 +143,34 @@ func report(stderr io.Writer, cmd *cobra.Command, err error, started bool) int {
 	case errors.As(err, &ended):
 		return 128 + int(ended.signal)
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", cmd.Root().Name(), WithoutPrefix(err))
+	fmt.Fprintf(stderr, "%s: %s\n", cmd.Root().Name(), WithoutPrefix(Named(err, cmd.Root().Name())))
 	if started && !errors.As(err, &usage) || errors.Is(err, errWrite) {
 		return exitFailed
 	}
 	fmt.Fprintf(stderr, "See '%s --help'.\n", cmd.CommandPath())
 	return exitUsage
 }
+
+// shared matches the commands that uidring and uidringd both have.
+var shared = regexp.MustCompile(`\buidring (gen|schema|segments|workers)\b`)
+
+// Named returns err with another name in its text for the command uidring, which the library's errors name.
+func Named(err error, name string) error {
+	text := shared.ReplaceAllString(err.Error(), name+" $1")
+	if text == err.Error() {
+		return err
+	}
+	return &namedError{err, text}
+}
+
+type namedError struct {
+	error
+	text string
+}
+
+func (e *namedError) Error() string { return e.text }
+
+func (e *namedError) Unwrap() error { return e.error }
 
 // WithoutPrefix returns an error's text in one line, without the names of the packages
 // that it begins with.

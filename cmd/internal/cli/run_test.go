@@ -51,6 +51,25 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// An error names the command that the user runs, unless that has no such subcommand.
+func TestNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"no right: uidring schema prints all rights":        "no right: uidringd schema prints all rights",
+		"uidring gen and uidring segments create make it":   "uidringd gen and uidringd segments create make it",
+		"see uidring layout, uidring.db or uidringd schema": "see uidring layout, uidring.db or uidringd schema",
+	} {
+		cause := errors.New(text)
+		root := &cobra.Command{Use: "uidringd", RunE: func(*cobra.Command, []string) error { return cause }}
+		var stderr strings.Builder
+		if code := Run(t.Context(), root, nil, nil, new(strings.Builder), &stderr); code != 1 || stderr.String() != "uidringd: "+want+"\n" {
+			t.Errorf("%d, %q, want %q", code, &stderr, want)
+		}
+		if err := Named(cause, "uidringd"); !errors.Is(err, cause) || Named(cause, "uidring").Error() != text {
+			t.Errorf("%v does not match its cause, or is not the same for uidring", err)
+		}
+	}
+}
+
 // A cause that several lines have stands once in an error.
 func TestWithoutPrefix(t *testing.T) {
 	if got := WithoutPrefix(errors.New("uid: failed to connect:\n\tno such role\n\n\tno such role\nsee the log")); got != "failed to connect: no such role; see the log" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
@@ -127,7 +128,7 @@ func (s *Set) start(ctx context.Context, m *member, c *config.Config) {
 	if err := n.open(ctx, c, m.config, m.logger); err != nil {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()
-		n = &state{err: errors.Join(err, n.close(closing))}
+		n = &state{err: cli.Named(errors.Join(err, n.close(closing)), "uidringd")}
 	}
 	m.state.Store(n)
 }
