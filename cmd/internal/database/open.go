@@ -56,7 +56,7 @@ func Of(cmd *cobra.Command, stores Stores) DSN {
 		return DSN{Text: flag.Value.String(), Origin: "--dsn", Stores: stores}
 	}
 	if dsn := os.Getenv(Variable); dsn != "" {
-		return DSN{Text: dsn, Origin: Variable, Stores: stores}
+		return DSN{Text: dsn, Origin: "$" + Variable, Stores: stores}
 	}
 	return DSN{Text: Default, Origin: "the default", Stores: stores}
 }

@@ -69,7 +69,7 @@ func TestGenDSN(t *testing.T) {
 
 	t.Setenv(database.Variable, "oracle://root:hush@db/app")
 	got := uidring.Invoke(t, "", "gen")
-	if got.Code != 2 || !strings.Contains(got.Stderr, database.Variable) || strings.Contains(got.Stderr, "hush") {
+	if got.Code != 2 || !strings.Contains(got.Stderr, "$"+database.Variable+": ") || strings.Contains(got.Stderr, "hush") {
 		t.Errorf("%+v, want a complaint about %s", got, database.Variable)
 	}
 }
