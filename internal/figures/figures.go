@@ -146,7 +146,12 @@ var All = []Figure{
 		}},
 
 	{"worker_number", Gauge, number, "Worker number", "Worker number under which ids are stamped. No other process may have it at the same time.", "", "worker_number_max",
-		clock, func(s *uid.Stats) any { return s.Clock.Worker }},
+		clock, func(s *uid.Stats) any {
+			if s.Clock.Worker < 0 { // there is none yet
+				return nil
+			}
+			return s.Clock.Worker
+		}},
 	{"worker_number_max", Gauge, "", "Greatest number", "Largest worker number that the layout can hold.", "", "",
 		clock, func(s *uid.Stats) any { return int64(1)<<s.Clock.Layout.WorkerBits - 1 }},
 	{"worker_changes_total", Counter, number, "Numbers lost", "Times that a leased worker number was lost and another taken.", "", "",

@@ -10,6 +10,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
+	"github.com/uidring/uidring/uid"
 )
 
 // TestDocument holds the names and forms that others read.
@@ -18,6 +19,16 @@ func TestDocument(t *testing.T) {
 	var got bytes.Buffer
 	need.Must(t, json.Indent(&got, get(t, h, "/stats.json").Body.Bytes(), "", "  "))
 	golden(t, "testdata/stats.json", got.Bytes())
+}
+
+// A generator that has no worker number shows none.
+func TestNoNumber(t *testing.T) {
+	h := at(t, nil, map[string]uid.Stats{"none": statstest.Ringless(bits.Default(), -1)})
+	for target, name := range map[string]string{"/stats.json": `"worker_number":`, "/": "Worker number", "/?name=none": "Worker number"} {
+		if w := get(t, h, target); w.Code != 200 || strings.Contains(w.Body.String(), name) {
+			t.Errorf("%s: %d %s, want it without %s", target, w.Code, w.Body, name)
+		}
+	}
 }
 
 // A layout that ends in 292 billion years does not spoil the answer.
