@@ -28,7 +28,7 @@ func newDocs() *cobra.Command {
 		Use:     "docs FOLDER",
 		Short:   "Write a page of Markdown, or of the manual, for each command",
 		Example: "  uidring docs docs/reference",
-		Args:    cobra.ExactArgs(1),
+		Args:    OneArg("folder, such as docs/reference"),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()

@@ -37,7 +37,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	started := false // what goes wrong before is wrong use
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		err := cmd.ValidateFlagGroups()
+		err := checkGroups(cmd)
 		started = err == nil
 		return err
 	}

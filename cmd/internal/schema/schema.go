@@ -72,7 +72,7 @@ the rights to create counters.`,
   uidring schema mysql --user "'orders'@'10.%'" | mariadb app
   uidring schema postgres --table lease=ids.lease,registry=ids.node --segments leaf_alloc=ids.leaf
   uidringd schema --dsn "redis://host/?prefix={orders}" | redis-cli`,
-		Args:      cobra.MaximumNArgs(1),
+		Args:      cli.AtMostOneArg("kind of database, such as " + words[0]),
 		ValidArgs: words,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dsn, flags := database.Of(cmd, stores), cmd.Flags()

@@ -172,9 +172,9 @@ For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x
 	return cmd
 }
 
-func oneTag(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d arguments: want one tag, such as orders", len(args))
+func oneTag(cmd *cobra.Command, args []string) error {
+	if err := cli.OneArg("tag, such as orders")(cmd, args); err != nil {
+		return err
 	}
 	return segment.CheckTag(args[0])
 }

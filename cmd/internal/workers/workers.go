@@ -137,9 +137,9 @@ Numbers of the table WORKER_NODE are used only once, and cannot be freed.`,
 		Example: `  uidring workers release 5
   uidring workers release 5 --force
   uidring workers release 5 --dsn postgres://user@localhost/app`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("%d arguments: want the number of one lease, as workers lists it", len(args))
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := cli.OneArg("number of a lease, as workers lists it")(cmd, args); err != nil {
+				return err
 			}
 			given, err := strconv.ParseUint(args[0], 10, 63)
 			if err != nil {

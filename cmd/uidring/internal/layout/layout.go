@@ -52,7 +52,7 @@ Use them in queries and views: nothing is created in the database.`,
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
   uidring layout baidu --next default --from 2026-01-01 --used 5000
   uidring layout default --sql postgres`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.AtMostOneArg("layout, such as default"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

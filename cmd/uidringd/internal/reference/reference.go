@@ -47,10 +47,14 @@ config lists every key with its default and values, stores the URLs of stores, m
 the contents of /metrics, routes what each protocol serves, and errors the kinds of
 failures with their codes.`,
 		Example:   "  uidring reference config",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cli.OneArg("page: " + strings.Join(names, ", ")),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), pages[args[0]]())
+			page, known := pages[args[0]]
+			if !known {
+				return cli.Usagef("%q is not a page; want %s", args[0], strings.Join(names, ", "))
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), page())
 			return err
 		},
 	}

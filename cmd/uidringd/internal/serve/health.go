@@ -33,7 +33,7 @@ machine.`,
 		Example: `  uidring health
   uidring health 'https://127.0.0.1:8443/readyz?generator=ids'
   uidring health unix:/run/uidring/http.sock`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.AtMostOneArg("address, such as http://127.0.0.1:8080"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at := "http://127.0.0.1:8080"
 			if len(args) > 0 {
