@@ -109,7 +109,7 @@ func checkArgs(least int, wanted string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 1:
-			return fmt.Errorf("%d arguments, %s: want %s", len(args), enumerate("%q", args, "and"), wanted)
+			return fmt.Errorf("%d arguments, %s: want %s", len(args), enumerate("%q", args), wanted)
 		case len(args) < least:
 			return fmt.Errorf("%d arguments: want %s", len(args), wanted)
 		}
@@ -118,12 +118,12 @@ func checkArgs(least int, wanted string) cobra.PositionalArgs {
 }
 
 // enumerate writes words, each in a format, as "a, b and c".
-func enumerate(format string, words []string, last string) string {
+func enumerate(format string, words []string) string {
 	var text strings.Builder
 	for i, word := range words {
 		switch {
 		case i > 0 && i == len(words)-1:
-			text.WriteString(" " + last + " ")
+			text.WriteString(" and ")
 		case i > 0:
 			text.WriteString(", ")
 		}
@@ -151,12 +151,12 @@ func checkGroups(cmd *cobra.Command) error {
 				if len(given) == 1 {
 					verb = "needs"
 				}
-				err = fmt.Errorf("%s %s %s", enumerate("--%s", given, "and"), verb, enumerate("--%s", missing, "and"))
+				err = fmt.Errorf("%s %s %s", enumerate("--%s", given), verb, enumerate("--%s", missing))
 			}
 		}
 		for _, group := range flag.Annotations[exclusive] {
 			if given, _ := split(cmd, group); len(given) > 1 {
-				err = fmt.Errorf("%s do not go together: want one of them", enumerate("--%s", given, "and"))
+				err = fmt.Errorf("%s do not go together: want one of them", enumerate("--%s", given))
 			}
 		}
 	})
