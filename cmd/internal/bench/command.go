@@ -37,13 +37,13 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the generators on this machine, compared with an atomic add",
-		Long: `bench measures what an id costs: from Cached, by Next and by NextN of 256 ids, from
-Default, and from the floor, an atomic add to a shared number. 1, 2, 4, ... goroutines
-draw ids, up to the number of cores. It needs no database.
+		Long: `bench measures what an id costs from Cached, both by Next and by NextN(256), and from
+Default. It compares these costs with a floor: an atomic add to a shared number.
+1, 2, 4, ... goroutines draw ids, up to the number of cores. bench needs no database.
 
-Each round runs each of them as a Go benchmark. Standard output has one line per
+Each round runs every measurement as a Go benchmark. Standard output has one line per
 benchmark, in benchstat's format, and then a table of medians, in nanoseconds per id.
-In the table, × is the ratio to the floor's median with as many goroutines.
+In the table, × is the ratio to the floor's median with the same number of goroutines.
 
 Here, Cached borrows time without limit, and Default has a layout of 2^31 ids a
 second. In the long run, both are limited to the layout's ids per tick.`,

@@ -19,7 +19,7 @@ Exit codes:
   1    failure: a store is unavailable, a text is not an id, no layout fits, or a leased
        number was not released (the ids are valid)
   2    usage error: an unknown command or flag, or an invalid value
-  130  interrupted, or 143 by SIGTERM: output made until then is written`
+  130  interrupted, or 143 if by SIGTERM; the output made so far is written`
 
 // newDocs returns the hidden subcommand that writes the reference of all commands.
 func newDocs() *cobra.Command {

@@ -51,13 +51,13 @@ uidring segments create TAG creates the counter. When gen ends, it returns the i
 that it reserved but did not print.
 
 If a table or an SQLite file is missing, gen creates it and says so on standard
-error. The store remembers the layout, in WORKER_NODE by a row with the id -1. To undo
-a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users of
-the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
+error. The store remembers the layout; in WORKER_NODE, it is the row with the id -1. To
+undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users
+of the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
 
 If you ask for more ids than the layout has so far, the cached generator stamps ids
 ahead of the clock, by up to --max-borrow, and then waits. The default generator
-stamps the present, and waits for the next tick when a tick is full.
+stamps the current time, and waits for the next tick when a tick is full.
 
 For a leased number, time is reserved in the database. While the database is
 unavailable, gen continues to the end of that time, and then waits and says so on

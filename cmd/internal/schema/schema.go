@@ -49,13 +49,13 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [DATABASE]",
 		Short: "Print the tables, and the rights that a service needs",
-		Long: `schema prints the statements that create the tables, which a generator would otherwise
-execute when it starts, and the rights that the user of a running service needs. Pipe the
-output into the database's client: mariadb, psql or sqlite3. Run it as a user who may
-create tables. The service's user must exist. A service that finds the tables creates
-none; a Go service with worker.StoreConfig{NoSchema: true} never does.
+		Long: `schema prints the statements that create the tables, and the rights that the user of a
+running service needs. By default, a generator creates missing tables when it starts; a Go
+service with worker.StoreConfig{NoSchema: true} never does. Pipe the output into the
+database's client (mariadb, psql or sqlite3), as a user who may create tables. The
+service's user must exist.
 
-DATABASE is ` + strings.Join(words, ", ") + `. Without it, --dsn names
+DATABASE is one of ` + strings.Join(words, ", ") + `. Without it, --dsn names
 the database. schema does not connect to it.
 
 --table selects tables of worker numbers, and --segments tables of counters; by default,

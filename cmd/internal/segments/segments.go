@@ -126,7 +126,7 @@ If your table already has ids, start above the highest id with --next. If a coun
 was lost, start above the highest id that was ever reserved, or ids repeat.
 
 A gapless counter is for numbers without gaps, such as those of invoices. Services
-draw them with segmentsql's NextGapless. Segments cannot use it.
+draw them with segmentsql's NextGapless. A segment cannot use such a counter.
 
 For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x1000".`,
 		Example: `  uidring segments create orders
@@ -188,7 +188,7 @@ func newSet(stores database.Stores) *cobra.Command {
 
 Use set after the database was restored or failed over. Stop the services, and raise
 each counter above the highest id in use anywhere. A running process goes on issuing
-the ids that it has reserved, whatever the counter. When it stops, it may return
+the ids that it has reserved, whatever the counter says. When it stops, it may return
 unused ids, which lowers the counter unless set has raised it.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,

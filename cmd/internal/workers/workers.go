@@ -40,7 +40,7 @@ Only numbers above the newest row are left.
 
 Each row of WORKER_LEASE is a number with its last holder. The number is held, free
 or expired: it expires if its holder sends no heartbeat for a minute. New generators
-take free and expired numbers, so all numbers that are not held are left.
+take free and expired numbers, so all numbers that are not held count as left.
 
 HOST is the pod's name in Kubernetes, and PROCESS the process id. On a terminal, held
 numbers are green and expired ones red, unless NO_COLOR is set.`,

@@ -33,7 +33,7 @@ func New() *cobra.Command {
 		Long: `layout describes a layout: its worker numbers, its ids per second, its end. Without an
 argument, it lists the named layouts.
 
-With --workers, --years and --rate, it proposes a layout: a named one, if that
+With --workers, --years and --rate, it proposes a layout: a named one, if one
 suffices. If no layout fits, it prints how far each requirement alone would have to be
 relaxed and what that costs, and exits with 1.
 

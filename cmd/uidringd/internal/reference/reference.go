@@ -43,9 +43,11 @@ func New() *cobra.Command {
 		Short: "Print the reference of the config, stores, metrics, routes or errors",
 		Long: `reference prints a page of documentation in Markdown: ` + strings.Join(names, ", ") + `.
 
-config lists every key with its default and values, stores the URLs of stores, metrics
-the contents of /metrics, routes what each protocol serves, and errors the kinds of
-failures with their codes.`,
+  config   every key, with its default and values
+  errors   the kinds of failures, with their codes
+  metrics  the contents of /metrics
+  routes   what each protocol serves
+  stores   the URLs of stores`,
 		Example:   "  uidring reference config",
 		Args:      cli.OneArg("page: " + strings.Join(names, ", ")),
 		ValidArgs: names,
@@ -68,7 +70,7 @@ func metrics() string {
 	text.WriteString(`# Metrics
 
 What /metrics shows. A name ends in its unit, and in _total for a counter, which only grows until the process ends.
-Durations are in seconds, and instants in seconds since 1970. Beside these are the metrics of Go and of the process.
+Durations are in seconds, and instants in seconds since 1970. /metrics also has the metrics of Go and of the process.
 `)
 	table("The server")
 	for _, m := range serve.Metrics {

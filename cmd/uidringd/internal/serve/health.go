@@ -23,8 +23,8 @@ func newHealth() *cobra.Command {
 	return &cobra.Command{
 		Use:   "health [URL]",
 		Short: "Ask a running server whether it is ready",
-		Long: `health prints a running server's response on /readyz, and fails unless the server is
-ready. It is for container images, which have no curl. Without a URL, it asks
+		Long: `health prints a running server's response to /readyz, and fails unless the server is
+ready. It is meant for container images, which have no curl. Without a URL, it asks
 http://127.0.0.1:8080.
 
 A URL is http:, https:, or unix: and the path of a socket. A path other than /readyz may

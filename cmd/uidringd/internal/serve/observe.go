@@ -39,8 +39,8 @@ var Metrics = []Metric{
 	{"uidringd_generator_ready", "gauge", "1 while the generator can issue ids.", []string{"generator"}},
 	{"uidringd_connections", "gauge", "Open connections.", nil},
 	{"uidringd_connections_idle", "gauge", "Open connections without a request.", nil},
-	{"uidringd_connections_ended_total", "counter", "Connections that were closed since others came.", nil},
-	{"uidringd_connections_refused_total", "counter", "Connections of addresses that had limits.per_address, none idle.", nil},
+	{"uidringd_connections_ended_total", "counter", "Connections closed to make room for new ones.", nil},
+	{"uidringd_connections_refused_total", "counter", "Connections refused because their address already had limits.per_address, none idle.", nil},
 	{"uidringd_certificate_not_after_timestamp_seconds", "gauge", "When the certificate in use ends.", nil},
 }
 
