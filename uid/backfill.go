@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	// ErrTickFull means that Backfill has issued all ids of a tick.
+	// ErrTickFull means that Backfill has issued every id in a tick.
 	ErrTickFull = errors.New("uid: all ids of the tick are issued")
 
 	// ErrBackfillTime means that Backfill was asked for a time that it cannot stamp.
@@ -32,9 +32,9 @@ type BackfillConfig struct {
 	Logger                 *slog.Logger
 
 	// MaxTicks is the number of ticks that Backfill remembers, 1 or more; zero means 1,048,576.
-	// Beyond that, Backfill forgets the earliest tick, and then refuses it and all before it. For
-	// rows sorted by ascending time, 1 is enough; for descending time, as many as the rows have
-	// ticks.
+	// Beyond that, Backfill forgets the earliest tick, and from then on refuses that tick and all
+	// before it. For rows in ascending order of time, 1 is enough; in descending order, allow for
+	// every tick that has rows.
 	MaxTicks int
 }
 
@@ -51,9 +51,9 @@ func (c *BackfillConfig) prepare() *invalid.List {
 // Backfill makes unique ids with past times, for migrated rows. Make one with [NewBackfill]. All
 // methods are safe for concurrent use. [docs/migrating.md] walks through a migration.
 //
-// Backfill needs a worker number that was never given out before: under any other number, a
-// generator may have stamped the past tick. Pass the same kind of Leaser as the live generators
-// use, on the same store. They can keep running.
+// Backfill needs a worker number that has never been given out: under any other number, a
+// generator may have stamped the same past tick. Pass the same kind of Leaser that the live
+// generators use, on the same store. Those generators can keep running.
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 type Backfill struct {
@@ -69,9 +69,9 @@ type Backfill struct {
 	issued    int64
 }
 
-// NewBackfill takes a number from source that was never given out before, and returns a Backfill.
-// source must be a lease.Leaser without an Assigner, on any store, or a worker.Registry; for any
-// other, the error matches [ErrConfig]. ctx bounds only this call. Other errors are those of
+// NewBackfill takes from source a number that was never given out before, and returns a Backfill.
+// source must be a lease.Leaser without an Assigner, on any store, or a worker.Registry;
+// otherwise, the error matches [ErrConfig]. ctx bounds only this call. Other errors are those of
 // [NewDefault].
 func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
@@ -92,18 +92,18 @@ func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig
 	return b, nil
 }
 
-// At returns an id stamped with the tick of t. See [Backfill.AtN] for the errors.
+// At returns an id stamped with the tick that contains t. See [Backfill.AtN] for the errors.
 func (b *Backfill) At(t time.Time) (ID, error) {
 	var ids [1]ID
 	_, err := b.AtN(t, ids[:])
 	return ids[0], err
 }
 
-// AtN fills ids with ascending ids of the tick of t, above earlier ids of that tick, and returns
-// how many it filled. If the tick runs out of ids, the error matches [ErrTickFull]. If the tick
-// is before the layout's epoch, is not earlier than the start of the Backfill, or is forgotten,
-// the error matches [ErrBackfillTime]. After Close, the error is [ErrClosed]. If the source has
-// withdrawn the number, the error matches [ErrReservation].
+// AtN fills ids with ascending ids in the tick that contains t, above earlier ids in that tick,
+// and returns how many it filled. If the tick runs out of ids, the error matches [ErrTickFull]. If
+// the tick is before the layout's epoch, is not before the tick in which the Backfill started, or
+// has been forgotten, the error matches [ErrBackfillTime]. After Close, the error is [ErrClosed].
+// If the source has withdrawn the number, the error matches [ErrReservation].
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

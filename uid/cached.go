@@ -25,16 +25,16 @@ type Cached struct {
 	ticks  *ticks
 }
 
-// CloseTimeout is the longest that Close waits for a source that blocks and for the release of a
+// CloseTimeout is the longest that Close waits for a blocking source and for the release of a
 // worker number: 5 seconds. Shutdown takes a context instead.
 const CloseTimeout = deal.CloseTimeout
 
 // NewCached takes a worker number from source, fills the ring and returns the generator. ctx
 // bounds only this call. Stop the generator with Close or Shutdown.
 //
-// Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. [ErrBorrowLimit] means
-// that an earlier holder of the number reserved time beyond CachedConfig.MaxBorrow,
-// [ErrReservation] that no time can be reserved.
+// Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. [ErrBorrowLimit] means that
+// an earlier holder of the number reserved time beyond CachedConfig.MaxBorrow, and
+// [ErrReservation] means that no time can be reserved.
 func NewCached(ctx context.Context, source WorkerSource, config CachedConfig) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
@@ -109,8 +109,7 @@ func (g *Cached) Next() (id ID, err error) {
 	return ID(taken), err
 }
 
-// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready. If an
-// id is ready, Wait returns it even if ctx is already done.
+// Wait is like Next, but blocks until an id is ready or ctx is done: see [Generator].
 func (g *Cached) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
 // NextN is Next for many ids: see [Generator].
@@ -119,12 +118,12 @@ func (g *Cached) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
 // WaitN is like NextN, but waits as Wait does.
 func (g *Cached) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids: see [Generator].
+// Claim returns up to limit consecutive ids: see [Generator].
 func (g *Cached) Claim(ctx context.Context, limit int64) (Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
 func (g *Cached) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [Generator].
@@ -134,8 +133,8 @@ func (g *Cached) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims
 func (g *Cached) Close() error { return g.engine.Close() }
 
 // Shutdown unblocks every waiting call, drops the remaining ids and releases a leased worker
-// number. Later calls for ids return [ErrClosed]. Later and concurrent calls of Shutdown wait for
-// the first, whose ctx bounds it. The error says what could not be stopped or released.
+// number. Later calls for ids return [ErrClosed]. Later and concurrent calls to Shutdown wait for
+// the first, which its own ctx bounds. The error says what could not be stopped or released.
 func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
 
 // releaseFrom gives the number back, together with the time of the ids that are left
@@ -157,15 +156,16 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 //
 //	WHERE id BETWEEN first AND last
 //
-// The range is a superset: it also covers calls up to MaxAge plus MaxBorrow before from and after
-// to. [Default.Range] is exact. With an [Unlimited] MaxAge, the range begins at the layout's
+// The range is a superset: it also covers calls made up to MaxAge plus MaxBorrow before from or
+// after to. [Default.Range] is exact. With an [Unlimited] MaxAge, the range begins at the layout's
 // first id, and with an Unlimited MaxBorrow it ends at the last. The range is clipped to the
-// layout's time. If nothing is left, or to is not after from, the error matches [bits.ErrRange].
+// layout's lifetime. If nothing is left, or to is not after from, the error matches
+// [bits.ErrRange].
 //
-// The range holds for every generator of the layout, whatever its worker, whose MaxAge and
-// MaxBorrow are not greater, except Slots. Widen it by the difference between the machines'
-// clocks. A loop over All that holds claimed ids for longer than MaxAge can yield ids from before
-// the range.
+// The range holds for every generator except Slots that uses this layout with the same or smaller
+// MaxAge and MaxBorrow, whatever its worker number. Widen it by the difference between the
+// machines' clocks. A loop over All that holds claimed ids for longer than MaxAge can yield ids
+// from before the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }

@@ -49,9 +49,9 @@ type CachedConfig struct {
 	// one. Set it only if [bits.NewSuccession] shows that ids of the two layouts cannot be equal.
 	PreviousLayout bits.Layout
 
-	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks, from 1 to 20. The
-	// ring must be able to fill up: its ticks are the present one, those up to MaxBorrow ahead
-	// and those up to 7/8 of MaxAge behind. Zero means 3, or less if those limits require it.
+	// BoostPower, from 1 to 20, sizes the ring, which holds the ids of 2^BoostPower ticks. The
+	// ring must be able to fill up with the present tick, ticks up to MaxBorrow ahead and ticks up
+	// to 7/8 of MaxAge behind. Zero means 3, or less if those limits require it.
 	BoostPower int
 
 	// PaddingFactor is the fill level, in percent, below which a background executor refills the
@@ -72,8 +72,8 @@ type CachedConfig struct {
 	MaxBorrow time.Duration
 
 	// MaxAge limits the age of ids in the ring. Every MaxAge/8, the executor drops ids that would
-	// be too old at the next check, and fills the ring with the present. Zero means a minute;
-	// [Unlimited] keeps ids forever; the minimum is 10 milliseconds.
+	// be too old at the next check, and refills the ring from the present tick. Zero means a
+	// minute; [Unlimited] keeps ids forever; the minimum is 10 milliseconds.
 	MaxAge time.Duration
 
 	// RejectedPut is called with each run of ids that were made but will not be issued. err
@@ -82,7 +82,7 @@ type CachedConfig struct {
 	// RejectedPut must not call Close.
 	RejectedPut func(run Run, err error)
 
-	// RejectedTake decides what a call does when no id is ready: [PolicyHelp], the default,
+	// RejectedTake decides what a call does when no id is ready: [PolicyHelp] (the default),
 	// [PolicyReject], [PolicyWait], or your own function.
 	RejectedTake TakePolicy
 
@@ -105,8 +105,8 @@ type DefaultConfig struct {
 	// never waits; [Unlimited] always waits.
 	MaxBackward time.Duration
 
-	// Now is the clock; nil means the system's. Default reads your own clock for each id. From
-	// the system's, it reads the monotonic time for each id, but the wall time only ten times a
+	// Now is the clock; nil means the system's. Default calls your own clock for each id. With the
+	// system's clock, it reads the monotonic time for each id, but the wall time only ten times a
 	// second. Now must not block, and may be called from several goroutines at once.
 	Now func() time.Time
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Default reads the clock for each id and stamps the id with the present. Most services want
+// Default reads the clock for each id and stamps the id with the present time. Most services want
 // [Cached], which makes ids ahead of demand. Make a Default with [NewDefault] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
@@ -54,7 +54,7 @@ type Default struct {
 // NewDefault takes a worker number from source and returns the generator. ctx bounds only this
 // call. Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. If a crashed holder
 // of a leased number reserved time ahead of the clock, NewDefault waits until the clock catches
-// up; if ctx is done first, the error says when ids can begin.
+// up; if ctx is done first, the error says when the first id can be issued.
 func NewDefault(ctx context.Context, source WorkerSource, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward, calls: deal.NewCalls()}
@@ -94,8 +94,8 @@ func (g *Default) caughtUp(w *grant) bool {
 //   - until the next tick, if the present tick's ids are used up;
 //   - until the clock has caught up, if it stepped back by at most
 //     DefaultConfig.MaxBackward;
-//   - until the time that an earlier holder of the number reserved has passed, if
-//     that takes at most a tick or MaxBackward;
+//   - until the time reserved by an earlier holder of the number has passed, if that takes at most
+//     a tick or MaxBackward;
 //   - while more time is being reserved under a leased number.
 //
 // The errors are [ErrClosed], [ErrTimeExhausted], [*ClockBackwardError] and
@@ -108,18 +108,18 @@ func (g *Default) Next() (ID, error) {
 // NextN is Next for many ids: see [Generator].
 func (g *Default) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
 
-// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
+// Wait is like Next, but blocks until an id is ready or ctx is done.
 func (g *Default) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
 // WaitN is like NextN, but waits as Wait does.
 func (g *Default) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids: see [Generator].
+// Claim returns up to limit consecutive ids: see [Generator].
 func (g *Default) Claim(ctx context.Context, limit int64) (Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
 func (g *Default) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [Generator].
@@ -287,8 +287,8 @@ func (g *Default) failure() error {
 // (exclusive) can have returned, as [Cached.Range] does.
 //
 // If from and to are tick boundaries, such as midnight, the range is exact: no call at another
-// time returned an id in it. Otherwise it covers the whole ticks in which from and to lie. It
-// holds for every Default of the layout, whatever its worker, by its own machine's clock.
+// time returned an id in it. Otherwise the range covers the whole ticks in which from and to lie.
+// The range holds for every Default with this layout, whatever its worker, by its machine's clock.
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, 0, 0)
 }

@@ -7,28 +7,28 @@
 //	id, err := gen.Next()
 //
 // Most services want [Cached], which deals ids from a ring that it fills ahead of demand.
-// [Default] stamps every id with the present, and waits when the tick's ids are used up. [Slots]
-// never waits for a clock that stepped back, but its ids are unordered. All three implement
-// [Generator] and are safe for concurrent use. [Backfill] makes ids with past times for migrated
-// rows. Package segment draws small ids without a time from a database counter, and package
-// uidclient deals ids that it fetches from a server.
+// [Default] stamps every id with the present time, and waits when the tick's ids are used up.
+// [Slots] never waits for a clock that stepped back, but its ids are unordered. All three
+// implement [Generator] and are safe for concurrent use. [Backfill] makes ids with past times for
+// migrated rows. Package segment draws small ids, which carry no time, from a database counter,
+// and package uidclient deals ids that it fetches from a server.
 //
 // # What is unique
 //
 // An id consists of a tick (by default, a second), a worker number and a sequence, laid out by a
-// [bits.Layout]. A generator issues each sequence of each tick at most once, and stamps only
-// ticks that its [WorkerSource] grants. A source, such as those of package worker, never grants
-// two generators the same tick under the same number. So all ids of one Layout are unique if
-// their worker numbers come from one database. Ids of two layouts can be equal, and so can ids
-// whose numbers come from two databases. A database remembers the layout of its worker numbers,
-// and refuses generators with another.
+// [bits.Layout]. A generator issues each sequence of each tick at most once, and stamps only ticks
+// that its [WorkerSource] grants. A source, such as those of package worker, never grants two
+// generators the same tick under the same number. So all ids of one Layout are unique if their
+// worker numbers come from one database. Ids of two layouts can be equal, and so can ids whose
+// numbers come from two databases. A database remembers the layout of its worker numbers, and
+// refuses generators that use another.
 //
 // # What time an id carries
 //
-// Default stamps the present tick. Cached stamps ids at most CachedConfig.MaxAge behind the
-// clock, one minute by default, and at most a full ring ahead of it, 8 seconds by default. Under
-// load beyond the layout's rate, Cached borrows future ticks, up to CachedConfig.MaxBorrow. If
-// the clock jumps forward, ids jump with it, and never go back.
+// Default stamps the present tick. Cached stamps ids at most CachedConfig.MaxAge behind the clock
+// (by default, one minute) and at most a full ring ahead of it (by default, 8 seconds). Under load
+// beyond the layout's rate, Cached borrows future ticks, up to CachedConfig.MaxBorrow. If the
+// clock jumps forward, ids jump with it, and never go back.
 //
 // Once a layout has no ticks left, generators fail with [ErrTimeExhausted], and new ones do not
 // start. In the layout's last year, generators log a warning when they start, and Stats reports
@@ -39,7 +39,7 @@
 //
 // In a config, zero fields mean defaults, [Unlimited] means no limit, and [None] allows nothing.
 // Validate names every invalid field. Constructors of generators return an error. Constructors of
-// their parts, such as a Leaser or a store, do not, so that calls nest: the outer call reports
+// their parts, such as a Leaser or a store, do not, so that calls can nest: the outer call reports
 // the faults. To match an error, use errors.Is.
 //
 // # What an id reveals
@@ -47,8 +47,9 @@
 // An id shows when it was made and by which worker. Package opaque turns ids into tokens
 // for public use.
 //
-// [docs/reliability.md] describes how failures end, and [docs/databases.md] how ids spread over shards.
-// [docs/migrating.md] maps the names of Baidu's uid-generator to those of this package.
+// [docs/reliability.md] describes the outcome of each failure, and [docs/databases.md] how ids
+// spread over shards. [docs/migrating.md] maps the names of Baidu's uid-generator to this
+// package's.
 //
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
 // [docs/databases.md]: https://github.com/uidring/uidring/blob/main/docs/databases.md

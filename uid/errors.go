@@ -100,7 +100,7 @@ func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // Is reports whether target is [ErrReservation].
 func (e *ReservationError) Is(target error) bool { return target == ErrReservation }
 
-// RetryAfter returns a second: nobody knows when more time will be reserved.
+// RetryAfter returns one second: nobody knows when more time will be reserved.
 func (e *ReservationError) RetryAfter() time.Duration { return time.Second }
 
 func (e *ReservationError) Unwrap() error { return e.Err }
@@ -122,10 +122,10 @@ func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBa
 // PanicError reports a panic in one of your functions: in a [CachedConfig], or in the config or
 // store of a segment or client.
 type PanicError struct {
-	Package string // that called the function, such as "uid"
+	Package string // the calling package, such as "uid"
 	In      string // the function that panicked, such as "RejectedTake"
-	Value   any    // of the panic
-	Stack   []byte // of the goroutine that panicked
+	Value   any    // the panic's value
+	Stack   []byte // the panicking goroutine's stack
 }
 
 func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }

@@ -9,9 +9,9 @@ import (
 // segment.Striped and uidclient.Client implement it. A Generator is safe for concurrent use, never
 // issues 0, and never issues an id twice.
 //
-// Code that draws ids should declare only the method that it calls, such as Next. Then it accepts
-// every generator, and a type with that one method in a test; package uidtest has generators for
-// tests.
+// Code that draws ids should declare only the method that it calls, such as Next. It then accepts
+// every generator and, in a test, any type with that one method. Package uidtest has generators
+// for tests.
 //
 //	type Orders struct {
 //		ids interface{ Next() (uid.ID, error) }
@@ -36,24 +36,24 @@ type Generator interface {
 	// WaitN is like NextN, but waits as Wait does.
 	WaitN(ctx context.Context, ids []ID) (int, error)
 
-	// Claim returns 1 to limit consecutive ids, and waits for the first as Wait does.
+	// Claim returns between 1 and limit consecutive ids, and waits for the first as Wait does.
 	Claim(ctx context.Context, limit int64) (Run, error)
 
-	// TryClaim returns 1 to limit consecutive ids that are ready, and never waits. It returns
-	// [ErrNotReady] instead of waiting, which does not count as a failed call; other errors are
-	// those of Claim.
+	// TryClaim returns between 1 and limit consecutive ids that are ready, and never waits. Where
+	// Claim would wait, TryClaim returns [ErrNotReady], which does not count as a failed call.
+	// Other errors are those of Claim.
 	TryClaim(limit int64) (Run, error)
 
-	// All returns an endless sequence of ids for a range loop, and waits as Wait does. The error
-	// that ends the loop comes with id 0.
+	// All returns an endless sequence of ids for a range loop, and waits as Wait does. If an error
+	// ends the loop, the id with it is 0.
 	//
 	//	for id, err := range gen.All(ctx) {
 	//
-	// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body
-	// uses in a millisecond. Ids ascend within one loop if the generator's ids ascend; ids of
-	// different loops have no order. If a loop breaks, its claimed ids are lost. Otherwise it
-	// yields them all, even if ctx is done, the generator is closed, or the ids grow older than
-	// MaxAge.
+	// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body uses
+	// in a millisecond. Ids ascend within one loop if the generator's ids ascend; ids of different
+	// loops have no order. If you break out of a loop, the ids it has claimed are lost. Otherwise
+	// the loop yields them all, even if ctx is done, the generator is closed, or the ids grow
+	// older than MaxAge.
 	All(ctx context.Context) iter.Seq2[ID, error]
 
 	// Stats returns the counts and the state. Use [Stats.Failing] as a health check.
@@ -63,7 +63,7 @@ type Generator interface {
 	// generator holds. Later calls return [ErrClosed].
 	Close() error
 
-	// Shutdown is Close bounded by ctx.
+	// Shutdown is like Close, but bounded by ctx.
 	Shutdown(ctx context.Context) error
 }
 

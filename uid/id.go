@@ -14,7 +14,7 @@ import (
 // ErrSyntax means that text, JSON or a database value is not an id. The error quotes the text.
 var ErrSyntax = errors.New("uid: not an id")
 
-// ID is a 64-bit id that fits a BIGINT, sorts by time and is 0 or more:
+// ID is a non-negative 64-bit id that fits a BIGINT and sorts by time:
 //
 //	 63 62                                        0
 //	+--+-----------------+-----------+------------+
@@ -26,8 +26,8 @@ var ErrSyntax = errors.New("uid: not an id")
 //
 // In text and binary form, an ID is a decimal number. In JSON it is a string, since JavaScript
 // rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. [ID.Base32] and
-// [ID.Base62] are shorter texts that sort as the ids do. Every other library reads back what it
-// writes:
+// [ID.Base62] are shorter texts that sort as the ids do. These libraries read back what they
+// write:
 //
 //	fmt, encoding/csv, text/template, slog, rueidis (as String)   decimal text
 //	encoding/json and keys of its maps, yaml.v3, zap, zerolog     "decimal text"
@@ -36,11 +36,11 @@ var ErrSyntax = errors.New("uid: not an id")
 //	database/sql, BSON, Avro, Protobuf (as int64)                 a 64-bit integer
 //
 // Every driver can store an ID in a BIGINT. For a TEXT or VARCHAR column of PostgreSQL, pgx wants
-// a string: pass [ID.String], or in a model a struct{ uid.ID } whose method Value returns it.
-// Scan reads the column. protojson writes an int64 as a string too.
+// a string: pass [ID.String], or in a model a struct{ uid.ID } whose Value method returns that
+// string. Scan can read the column. protojson writes an int64 as a string too.
 //
 // A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a [database/sql.Null]. A
-// negative ID is invalid: methods fail with [ErrSyntax], or write a text that no parser of this
+// negative ID is invalid: methods fail with [ErrSyntax], or write text that no parser in this
 // package accepts.
 //
 // To let the compiler tell kinds of ids apart, embed ID in a struct with no other field. A type
@@ -131,8 +131,8 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 	return id.UnmarshalText(data)
 }
 
-// Scan reads an id from a database: an integer, or its decimal text. NULL is an
-// error; where NULL may occur, scan into a *ID or a [database/sql.Null].
+// Scan reads an id from a database value: an integer or decimal text. NULL is an error; where NULL
+// may occur, scan into a *ID or a [database/sql.Null].
 func (id *ID) Scan(value any) error {
 	switch v := value.(type) {
 	case int64:

@@ -21,7 +21,7 @@ type Refusal struct {
 	// [ErrUnavailable]; in segment.Striped, the error joins those of all stores.
 	Err error
 
-	// Attempt counts how often this call has found the ring empty, from 1.
+	// Attempt counts how often this call has found the ring empty, starting at 1.
 	Attempt int
 }
 

@@ -34,9 +34,9 @@ type SlotsConfig struct {
 	Now                    func() time.Time
 	Logger                 *slog.Logger
 
-	// Slots is how many ticks the generator remembers: a power of two from 1 to 65,536; zero
+	// Slots is how many ticks the generator remembers: from 1 to 65,536, a power of two; zero
 	// means 256. While the clock stands still or is behind, the generator makes at most Slots
-	// times the layout's ids per tick.
+	// ticks' worth of ids.
 	Slots int
 }
 
@@ -52,13 +52,13 @@ func (c *SlotsConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Slots makes ids whatever its clock does: a step of any size, back or ahead, causes neither a
-// wait nor a repeat while its slots have room. Its ids are unique but not ordered. Make one with
+// Slots makes ids whatever its clock does: while its slots have room, a step of any size, back or
+// forward, causes neither a wait nor a repeat. Its ids are unique but not ordered. Make one with
 // [NewSlots] and share it: all methods are safe for concurrent use. The zero value is not usable.
 //
 // Choose Slots where the clock cannot be trusted and order does not matter. An id carries the
-// clock's time or a slot's tick. That tick is at most Slots ticks from the clock if every tick
-// has calls, and otherwise may be further away, so Slots has no Range.
+// clock's time or a slot's tick. That tick is at most Slots ticks from the clock if there are
+// calls in every tick, and may otherwise be further away, so Slots has no Range.
 //
 // Slot i remembers one of the ticks t with t mod Slots = i, and how many of its sequences
 // are used. An id comes from the slot of the present tick. If the slot remembers an earlier
@@ -68,12 +68,12 @@ func (c *SlotsConfig) prepare() *invalid.List {
 //
 // # Why no id repeats
 //
-// A slot changes by compare-and-swap, to a greater sequence of the same tick or to a greater
-// tick. So it issues each sequence of a tick at most once, and never returns to a tick that it
-// has left. Two slots never remember the same tick, since their ticks differ mod Slots. Slots
-// begin at the present or later, and issue only ticks that the lease grants. When a number is
-// lost, the next number gets new slots. Close shuts every slot, and then releases the number as
-// of the end of the greatest tick issued.
+// A slot changes by compare-and-swap, to a greater sequence of the same tick or to a greater tick.
+// So it issues each sequence of a tick at most once, and never returns to a tick that it has left.
+// Two slots never remember the same tick, since their ticks differ mod Slots. Slots begin at the
+// present tick or later, and issue only ticks that the lease grants. When a number is lost, the
+// next number gets new slots. Close shuts every slot, then releases the number; its next holder
+// starts after the greatest tick issued.
 type Slots struct {
 	tickShift uint8 // SequenceBits + 1: a slot is tick<<tickShift | used sequences
 	mask      int64 // number of slots - 1
@@ -172,18 +172,18 @@ func (g *Slots) Next() (ID, error) {
 // NextN is Next for many ids: see [Generator].
 func (g *Slots) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
 
-// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
+// Wait is like Next, but blocks until an id is ready or ctx is done.
 func (g *Slots) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
 // WaitN is like NextN, but waits as Wait does.
 func (g *Slots) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids: see [Generator].
+// Claim returns up to limit consecutive ids: see [Generator].
 func (g *Slots) Claim(ctx context.Context, limit int64) (Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
 func (g *Slots) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [Generator].

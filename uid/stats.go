@@ -15,7 +15,7 @@ type Stats struct {
 	RejectedTakes int64         // calls that failed
 	Waited        time.Duration // total time that calls have waited
 	Remaining     int64         // ids that are ready in memory
-	Dropped       int64         // ids dropped for their age, with a lost number, or by Close; 0 for segments
+	Dropped       int64         // ids dropped as too old, with a lost number, or by Close; 0 for segments
 	Closed        bool          // no more ids are made
 	LastError     error         // why no more ids can be made ready; for Default, Slots and Backfill, why calls fail now
 
@@ -60,7 +60,7 @@ type LoadStats struct {
 	Next    Run           // the range after InUse; empty until it is loaded. A client has neither range
 	Loading time.Duration // how long the load in flight has taken; 0 if none
 
-	LastSize int64         // ids of the last load
+	LastSize int64         // ids in the last load
 	Requests int64         // requests for ids
 	Failures int64         // requests that failed
 	LoadTime time.Duration // how long the last request took; for a client, the last that was answered

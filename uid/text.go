@@ -22,7 +22,7 @@ func (id ID) Base32() string { return base32.Text(uint64(id), base32Width) }
 // other widths and ids above 2^63-1. The error quotes the text, names the wrong
 // character and its position, and matches [ErrSyntax].
 //
-// A text does not show its form: 13 decimal digits are valid base32 too.
+// Text does not reveal its format: 13 decimal digits are valid base32 too.
 func ParseBase32(text string) (ID, error) {
 	n, err := base32.Parse(ErrSyntax, text, base32Width, "at most 7ZZZZZZZZZZZZ in Crockford's base32")
 	return ID(n), err
