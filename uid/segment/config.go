@@ -26,21 +26,21 @@ const (
 const MaxStep = 1 << 40
 
 // ErrConfig is matched by every error about a config of this package or of a store. It also means
-// that ids would repeat, because the store has a counter of the tag that was made for another
-// number or order of stores, for another Block, or for the other of [Striped] and [New] or
-// [Tags].
+// that ids would repeat: the store has a counter for the tag that was made for another number or
+// order of stores, for another Block, or by [Striped] rather than [New] or [Tags] (or the
+// reverse).
 var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. A zero field means its default.
 type Config struct {
-	// Create makes New create the counter and its table if they are missing. It cannot tell a new
-	// counter from a lost one, which it restarts at 1, so that ids repeat. In production, create
-	// counters once, by uidring segments create.
+	// Create makes New create the counter and its table if they are missing. New cannot tell a new
+	// counter from a lost one: it restarts a lost one at 1, and ids repeat. In production, create
+	// counters once, with uidring segments create.
 	Create bool
 
 	// Step is the size of the first range in ids, from MinStep to MaxStep. Zero means the store's
-	// own step, such as the column step of a row, which is then also MinStep, and may change
-	// while the generator runs.
+	// own step, such as a row's column step. That step is then also MinStep, and may change while
+	// the generator runs.
 	Step int64
 
 	// MinStep and MaxStep bound the size of a range, from 1 to 2^40. A zero MinStep means Step. A

@@ -97,7 +97,7 @@ func (c *Counter) Next() (id uid.ID, err error) {
 // NextN is Next for many ids: see [uid.Generator].
 func (c *Counter) NextN(ids []uid.ID) (int, error) { return c.claims.NextN(ids) }
 
-// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
+// Wait is like Next, but blocks until an id is ready or ctx is done.
 func (c *Counter) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Wait(ctx) }
 
 // WaitN is like NextN, but waits as Wait does.
@@ -105,12 +105,12 @@ func (c *Counter) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.claims.WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids: see [uid.Generator].
+// Claim returns up to limit consecutive ids: see [uid.Generator].
 func (c *Counter) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return c.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [uid.Generator].
 func (c *Counter) TryClaim(limit int64) (uid.Run, error) { return c.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [uid.Generator].

@@ -21,13 +21,13 @@
 //
 // Close returns unused ids to the store, unless another process has reserved a range since. A
 // crash leaves a gap of up to two ranges. So can a load or a Close that gets no answer from the
-// store. At a steady rate and the default Ahead, one crash a day loses up to 1.4 % of a process's
+// store. At a steady rate and the default Ahead, one crash a day loses up to 1.4% of a process's
 // ids.
 //
 // # A store that goes back
 //
-// A counter must never go back. A store that is restored from a backup, or fails over to a
-// replica that lacks the last writes, hands out ranges again. A generator rejects a range that is
+// A counter must never go back. A store that is restored from a backup, or fails over to a replica
+// that lacks the last writes, hands out the same ranges again. A generator rejects a range that is
 // not above its own last one, with [uid.ErrRewound]. But a process cannot detect this after a
 // restart, or if its last range lies below the restored counter. After a restore, stop the
 // processes and raise each counter above the highest id in use: uidring segments set TAG

@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// A Store keeps counters by name, the tag. A counter is the least id that nobody has reserved; it
-// starts at 1 and ends at [math.MaxInt64]. Package segmenttest tests a Store.
+// A Store keeps counters, each named by a tag. A counter is the least id that nobody has reserved;
+// it starts at 1 and ends at [math.MaxInt64]. Package segmenttest tests a Store.
 //
 // Reserve raises the counter of tag by n, or by the store's own step if n is 0, in one atomic and
 // durable write. It returns the counter's previous value, which is the first id of the range, and
@@ -44,8 +44,8 @@ type Returner interface {
 }
 
 // A Creator is a [Store] that makes counters, and the table that they need. Create makes the
-// counter of tag with the value next and, if the store keeps one, the step. If tag already has a
-// counter, nothing changes and the error matches [ErrTagExists].
+// counter of tag with the value next and, if the store keeps steps, with step. If tag already has
+// a counter, nothing changes and the error matches [ErrTagExists].
 type Creator interface {
 	Create(ctx context.Context, tag string, next, step int64) error
 }
@@ -62,7 +62,7 @@ type Lister interface {
 	List(ctx context.Context) ([]CounterInfo, error)
 }
 
-// CounterInfo describes a counter of a store, as [Lister] returns it.
+// CounterInfo describes a counter in a store, as [Lister] returns it.
 type CounterInfo struct {
 	Tag     string
 	Next    int64     // the least id that is not reserved
@@ -82,13 +82,13 @@ var (
 	ErrUsedUp = errors.New("segment: counter is used up")
 
 	// ErrUnusable means that the store cannot reserve ids of the counter as it is, for example
-	// because its step is below 1 or its column too narrow. It also means that the store panicked
-	// or returned no range. The generator retries after a minute.
+	// because its step is below 1 or its column is too narrow. It also means that the store
+	// panicked or returned no range. The generator retries after a minute.
 	ErrUnusable = errors.New("segment: unusable counter")
 )
 
-// LoadError says that the store did not answer. The generator retries after Retry, and Wait waits
-// meanwhile. LoadError matches [uid.ErrUnavailable] and everything that Err matches.
+// LoadError says that the store did not answer. The generator retries after Retry; meanwhile, Wait
+// keeps waiting. LoadError matches [uid.ErrUnavailable] and everything that Err matches.
 type LoadError struct {
 	Store string // the store's name
 	Tag   string

@@ -37,9 +37,9 @@ func (c *StripedConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Striped makes ids from one counter in each of several stores: blocks of consecutive ids take
-// turns, so that of N stores, store i has every block ≡ i mod N. It makes ids as long as one
-// store is reachable. Make one with [NewStriped]. All methods are safe for concurrent use.
+// Striped makes ids from one counter in each of several stores. Blocks of consecutive ids rotate
+// among the stores: of N stores, store i has every block ≡ i mod N. Striped makes ids as long as
+// one store is reachable. Make one with [NewStriped]. All methods are safe for concurrent use.
 //
 // Order: each id comes from a random store, so ids ascend only within one store.
 type Striped struct {
@@ -63,7 +63,7 @@ type shard struct {
 
 var _ uid.Generator = (*Striped)(nil)
 
-// NewStriped returns a generator of the ids of tag in all stores. Never change the number or
+// NewStriped returns a generator that draws ids of tag from all stores. Never change the number or
 // order of stores: store 2 of 3 keeps its counter under the tag "orders 2/3 x1000". A tag that
 // [New] or [Tags] has used is refused until its counter is split. With Create, each store must be
 // a [Lister], and gets a counter "orders" without ids, so that New and Tags cannot use the tag.
@@ -115,7 +115,7 @@ func (s *Striped) Next() (uid.ID, error) {
 // NextN is Next for many ids: see [uid.Generator].
 func (s *Striped) NextN(ids []uid.ID) (int, error) { return s.claims.NextN(ids) }
 
-// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
+// Wait is like Next, but blocks until an id is ready or ctx is done.
 func (s *Striped) Wait(ctx context.Context) (uid.ID, error) { return s.claims.Wait(ctx) }
 
 // WaitN is like NextN, but waits as Wait does.
@@ -123,12 +123,12 @@ func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return s.claims.WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids: see [uid.Generator].
+// Claim returns up to limit consecutive ids: see [uid.Generator].
 func (s *Striped) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return s.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [uid.Generator].
 func (s *Striped) TryClaim(limit int64) (uid.Run, error) { return s.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [uid.Generator].
@@ -220,8 +220,8 @@ func (s *Striped) Stats() uid.Stats {
 	return sum
 }
 
-// Stores returns the Stats of each store's generator. For a store that was not reached yet, only
-// From, Tag, Closed and LastError are set.
+// Stores returns the Stats of each store's generator. For a store that has not been reached yet,
+// only From, Tag, Closed and LastError are set.
 func (s *Striped) Stores() []uid.Stats {
 	var all []uid.Stats
 	for _, h := range s.shards {

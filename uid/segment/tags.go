@@ -92,7 +92,7 @@ type refusal struct {
 	until time.Time
 }
 
-// NewTags returns the tags of store, without calling the store. Stop Tags with Close or Shutdown.
+// NewTags returns a Tags for store, without calling the store. Stop Tags with Close or Shutdown.
 // Errors match [ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	faults := config.prepare()
@@ -117,8 +117,8 @@ func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	return id, err
 }
 
-// NextN is Next for many ids: see [uid.Generator]. ctx bounds only the opening of the tag. For a
-// deadline on every call, use WaitN.
+// NextN is Next for many ids: see [uid.Generator]. ctx bounds only opening the tag. For a deadline
+// on every call, use WaitN.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, (*Counter).NextN)
 }
@@ -129,19 +129,19 @@ func (t *Tags) Wait(ctx context.Context, tag string) (id uid.ID, err error) {
 	return id, err
 }
 
-// WaitN is like NextN, but also waits while the store is unavailable, until ctx is done.
+// WaitN is like NextN, but waits as Wait does.
 func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, func(g *Counter, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
 }
 
-// Claim returns 1 to limit consecutive ids of tag, and waits as Wait does.
+// Claim returns between 1 and limit consecutive ids of tag, and waits as Wait does.
 func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run, err error) {
 	err = t.with(ctx, tag, func(g *Counter) error { run, err = g.Claim(ctx, limit); return err })
 	return run, err
 }
 
-// TryClaim returns 1 to limit consecutive ids of tag that are ready, and never waits. Instead of
-// waiting, it returns [uid.ErrNotReady], even for a tag that is not open.
+// TryClaim returns between 1 and limit consecutive ids of tag that are ready, and never waits.
+// Instead of waiting, it returns [uid.ErrNotReady], even for a tag that is not open.
 func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
 	if found, open := t.open.Load(tag); open {
 		e := found.(*entry)

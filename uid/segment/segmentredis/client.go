@@ -61,7 +61,7 @@ func (s *Store) named(tag string, err error) error {
 	return redisstore.Denied(err, ACL(s.prefix))
 }
 
-// ACL returns the rules, for ACL SETUSER, of a Redis user who may do what a [Store] does under a
+// ACL returns the ACL SETUSER rules for a Redis user that may do what a [Store] does under a
 // prefix. An empty prefix means DefaultPrefix.
 func ACL(prefix string) string {
 	keys := New(nil, Config{Prefix: prefix}).keys()

@@ -36,8 +36,8 @@ type Store struct {
 
 // Config configures a [Store]. A zero field means its default.
 type Config struct {
-	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}.
-	// Empty means DefaultPrefix. Processes that share counters use the same Prefix.
+	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}. Empty
+	// means DefaultPrefix. Processes that share counters must use the same Prefix.
 	Prefix string
 
 	// Logger receives warnings, such as that the server can lose writes; nil means

@@ -83,7 +83,7 @@ func (s *Store) ensureTable(ctx context.Context) error {
 	return fmt.Errorf("segmentsql: create %s: %w", s, err)
 }
 
-// Schema returns the statement by which Create makes the table on this kind of database. It does
+// Schema returns the statement with which Create makes the table on this kind of database. It does
 // not connect.
 func (s *Store) Schema() (string, error) {
 	if err := s.check(); err != nil {

@@ -12,21 +12,21 @@
 // The command uidring schema prints all statements.
 //
 // One transaction reads the row under a lock, writes the counter on condition that it is
-// unchanged, and reads it back. So ranges never overlap, at any isolation level, even on an
-// engine without locks and transactions, or on a server that stores another value than it was
-// given. The Store retries a transaction that the database rolled back because of a conflict. It
-// does not retry one with an unknown outcome: the range becomes a gap.
+// unchanged, and reads it back. So ranges never overlap, at any isolation level, even on an engine
+// without locks and transactions, or on a server that alters the value it stores. The Store
+// retries a transaction that the database rolled back because of a conflict. It does not retry one
+// with an unknown outcome: the range becomes a gap.
 //
 // The counter's column should be a BIGINT. A FLOAT, a DOUBLE or a text column fails with
 // [segment.ErrUnusable]. In a narrower column, such as an INT, Create makes no counter. An
 // existing one works, with a warning, up to the column's maximum, where Reserve fails with
-// segment.ErrUnusable. Both the warning and the error give the ALTER TABLE to run.
+// segment.ErrUnusable. Both the warning and the error include the ALTER TABLE to run.
 //
 // Any gorm.Config works except DryRun. Behind a pooler in transaction mode, such as PgBouncer,
 // PostgreSQL's DSN needs default_query_exec_mode=exec.
 //
-// A database that confirms commits before they are on disk can lose the last ones in a crash, and
-// ids repeat. At its first Reserve, a Store logs a warning if the server's settings or the
+// A database that confirms commits before they are on disk can lose the last ones in a crash, so
+// that ids repeat. At its first Reserve, a Store logs a warning if the server's settings or the
 // table's engine allow that.
 //
 // [Store.NextGapless] draws gapless numbers inside the caller's transactions. The command uidring

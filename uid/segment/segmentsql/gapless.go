@@ -16,7 +16,7 @@ import (
 // CreateGapless makes a gapless counter, whose first number is next, and the table leaf_alloc if
 // it is missing. A gapless counter is a row whose step is 0: to convert a segment's counter, stop
 // its generators and set the step to 0. If tag already has a counter, the error matches
-// [segment.ErrTagExists]. On the table SEQUENCE, which has no step, it matches
+// [segment.ErrTagExists]. On the table SEQUENCE, which has no step, the error matches
 // [segment.ErrUnusable].
 func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error {
 	if s.step == "" {
@@ -34,11 +34,11 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 // one after another. Draw the number as late in tx as you can. On SQLite, tx locks the whole
 // database.
 //
-// tx is a transaction of the Store's database, such as that of a hook. Errors match
+// tx is a transaction on the Store's database, such as one that a GORM hook gets. Errors match
 //
 //   - [segment.ErrUnknownTag] if tag has no counter;
-//   - [segment.ErrUnusable] if tx is not a transaction, the table's engine has no transactions,
-//     the counter is a segment's, or its column is too narrow;
+//   - [segment.ErrUnusable] if tx is not a transaction, the table's engine does not support
+//     transactions, the counter is a segment's, or its column is too narrow;
 //   - [segment.ErrUsedUp] after the number 2^63-2.
 //
 // Any other error is the database's. After any error, roll tx back. After a deadlock, a
@@ -65,8 +65,8 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	return number, sqldb.Denied(s.db, err, s.Grants()...)
 }
 
-// NextGaplessTx is [Store.NextGapless] for a transaction of database/sql, in the Store's database
-// and by the same driver.
+// NextGaplessTx is [Store.NextGapless] for a database/sql transaction on the Store's database,
+// through the same driver.
 func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err

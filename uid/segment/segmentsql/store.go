@@ -54,17 +54,17 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// NewLeafAlloc returns the store of Leaf's table leaf_alloc in db. The column max_id is the
-// counter, and step the row's own step. The Store never writes the column description, or desc.
+// NewLeafAlloc returns a Store for Leaf's table leaf_alloc in db. The column max_id is the
+// counter, and step is the row's own step. The Store never writes description (or desc).
 //
-// The Store uses only the connections that db was opened with, and no hooks. If there are
+// The Store uses only the connections that db was opened with, and runs no hooks. If there are
 // replicas, those connections must be to the primary.
 func NewLeafAlloc(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, config)
 }
 
-// NewSequence returns the store of the table SEQUENCE(table_name, next_id) in db. Its rows have
-// no step, so the first range has [SequenceStep] ids. db is as for [NewLeafAlloc].
+// NewSequence returns a Store for the table SEQUENCE(table_name, next_id) in db. Its rows have no
+// step, so the first range has [SequenceStep] ids. db is as for [NewLeafAlloc].
 func NewSequence(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }
@@ -85,11 +85,11 @@ func (s *Store) String() string {
 	return s.db.Name() + " table " + s.table
 }
 
-// Grants returns what the database user of a running service needs, for "GRANT … TO user".
+// Grants returns the rights that a running service's database user needs, for "GRANT … TO user".
 func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON TABLE " + s.table} }
 
-// CreateGrants returns what the user also needs to make counters, and the table if it is missing.
-// On PostgreSQL, that includes a right on the schema, which is public unless the table's name has
+// CreateGrants returns the rights that the user also needs to make counters, and the table if it
+// is missing. On PostgreSQL, they include one on the schema: public, unless the table's name has
 // another.
 func (s *Store) CreateGrants() []string {
 	return append([]string{s.inserting()}, sqldb.CreateGrants(s.db, s.table, "")...)

@@ -1,7 +1,7 @@
 // Package segmenttest tests implementations of [segment.Store]. [Suite] is the conformance suite;
 // [Memory] is a store for testing code that uses segments.
 //
-// The test package of a store has
+// A store's test package contains
 //
 //	func TestMain(m *testing.M) {
 //		segmenttest.Child(open) // open connects to an address
