@@ -21,7 +21,7 @@ const (
 	leastIDs = 16  // least ids of a later request
 )
 
-// Client issues ids of a generator on uidring servers. Make one with [New] and share it: all
+// Client issues ids from a generator on uidring servers. Make one with [New] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
 // Order: while one server instance serves, a later call always returns larger ids.
@@ -59,12 +59,12 @@ type claims = deal.Claims[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Client)(nil)
 
-// New returns a Client of the servers at urls, such as https://ids.example.com, and fetches the
+// New returns a Client for the servers at urls, such as https://ids.example.com, and fetches the
 // first ids. name names a generator in the servers' config, or a counter that they serve. ctx
 // bounds only this call. Stop the client with Close or Shutdown.
 //
-// Errors match [ErrConfig] or [uid.ErrUnavailable], or come from a server that refuses: a
-// [*StatusError], with status 404 for an unknown name, or [ErrAnswer].
+// Errors match [ErrConfig] or [uid.ErrUnavailable], or come from a server that refuses the
+// request: a [*StatusError], with status 404 for an unknown name, or [ErrAnswer].
 func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {
 	requests, err := config.requests(urls, name)
 	if err != nil {
@@ -133,12 +133,12 @@ func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.claims.Load().WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids: see [uid.Generator].
+// Claim returns up to limit consecutive ids: see [uid.Generator].
 func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return c.claims.Load().Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [uid.Generator].
 func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.claims.Load().TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [uid.Generator].

@@ -24,7 +24,7 @@ import (
 const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute
-	DefaultMaxIDs  = 1_000_000 // of a counter, as servers allow by default
+	DefaultMaxIDs  = 1_000_000 // for a counter: as many as servers allow by default
 	DefaultTimeout = 3 * time.Second
 )
 
@@ -64,9 +64,8 @@ type Config struct {
 	MaxIDs int64
 
 	// Timeout bounds each request; the client then tries the next server. At most half of MaxAge;
-	// zero means 3 seconds, or half of MaxAge if that is less. Keep it above the time for which
-	// servers wait for ids, 2 seconds by default, and below half of Ahead, so that no call is
-	// delayed.
+	// zero means 3 seconds, or half of MaxAge if that is less. Keep it above the time that servers
+	// wait for ids (by default, 2 seconds) and below half of Ahead, so that no call is delayed.
 	Timeout time.Duration
 
 	// RejectedTake decides what a call does when no id is left. [uid.PolicyHelp], the default,

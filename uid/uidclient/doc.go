@@ -15,14 +15,14 @@
 // another takes over, a Client first deals all ids of the old one, and those of the new one may
 // be lower. New refuses generators of the kind slots, whose ids have no order.
 //
-// A Client fetches more ids when half of the last answer is used, as many as last for
-// Config.Ahead at the measured rate. So if no server answers, ids last for at least half of that.
-// When a server refuses the size of a request (400, 413), a Client halves it and retries at once;
-// after 503 or a timeout, it halves the next request. Ids that a Client drops, for their age
-// (Config.MaxAge) or at Close, leave a gap.
+// When half of the last answer is used, a Client fetches as many ids as last for Config.Ahead at
+// the measured rate. So if no server answers, ids last for at least half of Ahead. When a server
+// refuses the size of a request (400, 413), a Client halves it and retries at once; after 503 or a
+// timeout, it halves the next request. Ids that a Client drops, for their age (Config.MaxAge) or
+// at Close, leave a gap.
 //
 // A Client starts with a random server, and stays with a server that answers. When one fails, or
-// does not answer within Config.Timeout, the Client tries the next, and avoids the failed server
+// does not answer within Config.Timeout, the Client tries the next. It avoids the failed server
 // for 0.1 seconds, and for up to 10 if failures continue. It retries a single URL, such as a load
 // balancer's, once. It speaks HTTP/1.1, and after a timeout it opens another connection.
 //

@@ -19,11 +19,11 @@ var (
 	errTooMany = errors.New("uidclient: a server allows fewer ids")
 )
 
-// UnavailableError says that no server answered with ids. The client retries after Retry, and
-// Wait waits meanwhile. UnavailableError matches [uid.ErrUnavailable] and everything that Err
-// matches.
+// UnavailableError says that no server answered with ids. The client retries after Retry;
+// meanwhile, Wait keeps waiting. UnavailableError matches [uid.ErrUnavailable] and everything that
+// Err matches.
 type UnavailableError struct {
-	Name  string        // of the generator
+	Name  string        // the generator's name
 	Err   error         // the errors of all servers
 	Retry time.Duration // how long until the next attempt
 }

@@ -8,20 +8,20 @@
 //	...
 //	err = db.Create(&order) // order.ID is set
 //
-// A model opts in by the type of its primary key or, for any other 64-bit integer, by a tag:
+// A model opts in through the type of its primary key or, for any other 64-bit integer, a tag:
 //
 //	ID uid.ID // or *uid.ID, a struct{ uid.ID }, or Reversed
 //	ID int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 //
 // The plugin fills every key that is zero, whichever way GORM creates the row, and leaves other
 // keys alone. Each statement calls the [KeySource] once, however many rows it has. If the
-// statement's context can be canceled, it waits for ids until then (WaitN). Otherwise the
-// generator's policy decides (NextN).
+// statement's context can be canceled, the plugin waits for ids until the context is done (WaitN).
+// Otherwise the generator's policy decides (NextN).
 //
 // In a composite primary key, the plugin fills at most one field: the one with the tag, or else a
 // field named ID of type uid.ID. It never fills the foreign key of a belongs-to. A model that
 // shares a key without declaring a belongs-to, such as a has-one with its owner's key, opts out
-// by the tag uid:false.
+// with the tag uid:false.
 //
 // If the plugin cannot fill a key, the create fails before GORM sends the statement, with
 // [ErrKey] or [ErrGenerator]. The error names the model and the field. A row that the database
@@ -41,8 +41,8 @@
 // to zero, the plugin fills it again. A hook that creates a copy of its row must set the copy's
 // key to zero, or the key is inserted twice.
 //
-// A handle has one Plugin. Its [Config] can give some models another generator, such as a segment
-// for small numbers:
+// A handle takes one Plugin, whose [Config] can give some models another generator, such as a
+// segment for small numbers:
 //
 //	uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}}
 //
@@ -72,8 +72,8 @@
 // AutoMigrate makes a key BIGINT NOT NULL without auto-increment, so the database rejects a row
 // without a key. SQLite would store such a row under NULL or its own number, so on SQLite the
 // plugin wraps the handle's Dialector to declare NOT NULL. AutoMigrate does not change existing
-// tables: they need BIGINT NOT NULL already. To migrate by a handle without the plugin, use these
-// tags:
+// tables: they need BIGINT NOT NULL already. To migrate through a handle without the plugin, use
+// these tags:
 //
 //	ID int64 `gorm:"primaryKey;autoIncrement:false;type:bigint;not null;uid"`
 //

@@ -34,7 +34,7 @@ var (
 
 // KeySource provides the keys. Every [uid.Generator] is a KeySource.
 type KeySource interface {
-	// NextN fills ids with ids above 0 that it never returned before, and returns how many it
+	// NextN fills ids with ids above 0 that it has never returned before, and returns how many it
 	// filled. If it fills fewer than all, it returns an error. It is safe for concurrent use.
 	NextN(ids []uid.ID) (int, error)
 
@@ -43,8 +43,8 @@ type KeySource interface {
 }
 
 // Plugin fills the zero primary keys of models that opt in. Make one with [New] and pass it to
-// db.Use, once for each handle. It may serve any number of handles and goroutines. db.Use rejects
-// the zero value.
+// db.Use, once for each handle. A Plugin may serve any number of handles and goroutines. db.Use
+// rejects the zero value.
 type Plugin struct {
 	gen    KeySource
 	of     map[reflect.Type]KeySource
@@ -59,7 +59,7 @@ type Config struct {
 	Keys []Keys
 }
 
-// Keys says that some models take their keys from a generator other than that of [New].
+// Keys says that some models take their keys from a generator other than the one passed to [New].
 type Keys struct {
 	From   KeySource // the caller closes it, as with New
 	Models []any     // structs or pointers to structs, such as &Order{}

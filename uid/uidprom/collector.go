@@ -23,9 +23,9 @@ type Reporter = interface{ Stats() uid.Stats }
 // ErrConfig is matched by every error of [New] and [NewFunc].
 var ErrConfig = errors.New("uidprom: invalid generator")
 
-// New returns a collector of the generators. Each key of the map is nonempty UTF-8 text and
-// becomes the label generator. New reports all faults at once, including a nil generator and an
-// empty map, in an error that matches [ErrConfig].
+// New returns a collector of the generators. Each key of the map becomes the value of the label
+// generator, and must be nonempty UTF-8. New reports all faults at once, including a nil generator
+// and an empty map, in an error that matches [ErrConfig].
 //
 // The caller closes the generators; the collector shows a closed generator as Close left it. The
 // collector is safe for concurrent use and starts no goroutine. Each part of an app can register
@@ -117,12 +117,12 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 }
 
 // NewFunc returns a collector of generators that come and go, such as the tags of segment.Tags.
-// stats returns the Stats of each, by the name that becomes the label generator. Each scrape
-// calls stats, possibly concurrently. Names that are not UTF-8 are skipped. For a nil function,
-// the error matches [ErrConfig].
+// stats returns the Stats of each, by the value of its label generator. Each scrape calls stats,
+// possibly concurrently. Names that are not UTF-8 are skipped. If stats is nil, the error matches
+// [ErrConfig].
 //
 // A registry cannot know the metrics in advance: Unregister does not find the collector, and a
-// name that another collector also has fails the scrape.
+// scrape fails if another collector has the same name.
 func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
 	if stats == nil {
 		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrConfig)

@@ -52,9 +52,9 @@ func (c Config) check(faults *invalid.List) *invalid.List {
 	return faults
 }
 
-// New returns the status page of the generators. Each key of the map is a name on the page,
-// nonempty UTF-8 text. New reports all faults at once, including a nil generator and an empty map
-// without Config.More, in an error that matches [ErrConfig].
+// New returns the status page of the generators. Each key of the map is a name on the page, and
+// must be nonempty UTF-8. New reports all faults at once, including a nil generator and an empty
+// map without Config.More, in an error that matches [ErrConfig].
 //
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.

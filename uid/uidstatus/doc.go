@@ -12,7 +12,7 @@
 //
 // # Protect it
 //
-// The page does not authenticate, and shows the rate of ids, host, versions and the text of
+// The page does not authenticate, and shows the rate of ids, the host, versions and the text of
 // database errors. Put the page behind the app's own authentication, or on a port that only
 // operators can reach.
 //
@@ -36,13 +36,13 @@
 //	}
 //
 // A state is ok, warning or failing. The figures are the metrics of package uidprom without
-// "uidring_" before the name; its file metrics.txt explains each. There are also texts and
-// ranges: last_error, lease_error, load_from, load_tag, load_in_use and load_next. Figures
-// without a value are left out. Versions are null in a build from a working tree. Later versions
-// may add fields, but do not rename or remove any.
+// "uidring_" before the name; its file metrics.txt explains each. There are also texts and ranges:
+// last_error, lease_error, load_from, load_tag, load_in_use and load_next. Figures without a value
+// are left out. Versions are null in a build from a working tree. Later versions may add fields,
+// but will not rename or remove any.
 //
-// stats.json?name=orders has that generator only, and stats.json?q=ord those whose names contain
-// the text, in any case. It has at most 100 generators, or as many as a parameter such as
-// limit=5000 allows: first those in trouble, then those that issued the most ids. [Page.String]
+// stats.json?name=orders has only that generator, and stats.json?q=ord those whose names contain
+// the text, ignoring case. The document has at most 100 generators, or as many as a parameter such
+// as limit=5000 allows: first those in trouble, then those that issued the most ids. [Page.String]
 // has all.
 package uidstatus

@@ -99,7 +99,7 @@ func (g *Fake) Close() error {
 	return nil
 }
 
-// Shutdown is Close.
+// Shutdown calls Close.
 func (g *Fake) Shutdown(context.Context) error { return g.Close() }
 
 func (g *Fake) change(f func()) {
@@ -119,24 +119,24 @@ func (g *Fake) Next() (uid.ID, error) {
 // NextN is Next for many ids: see [uid.Generator].
 func (g *Fake) NextN(ids []uid.ID) (int, error) { return g.claims.NextN(ids) }
 
-// Wait is like Next, but blocks until ctx is done instead of failing when no id is ready.
+// Wait is like Next, but blocks until an id is ready or ctx is done.
 func (g *Fake) Wait(ctx context.Context) (uid.ID, error) { return g.claims.Wait(ctx) }
 
 // WaitN is like NextN, but waits as Wait does.
 func (g *Fake) WaitN(ctx context.Context, ids []uid.ID) (int, error) { return g.claims.WaitN(ctx, ids) }
 
-// Claim returns 1 to limit consecutive ids: see [uid.Generator].
+// Claim returns up to limit consecutive ids: see [uid.Generator].
 func (g *Fake) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return g.claims.Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready: see [uid.Generator].
+// TryClaim returns up to limit consecutive ids that are ready: see [uid.Generator].
 func (g *Fake) TryClaim(limit int64) (uid.Run, error) { return g.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [uid.Generator].
 func (g *Fake) All(ctx context.Context) iter.Seq2[uid.ID, error] { return g.claims.All(ctx) }
 
-// Parse splits an id of [NewClocked] into its parts. Ids of [NewSequence] have none: the error
+// Parse splits an id from [NewClocked] into its parts. Ids from [NewSequence] have none: the error
 // matches [bits.ErrForeign].
 func (g *Fake) Parse(id uid.ID) (bits.Parts, error) {
 	if g.clock == nil {

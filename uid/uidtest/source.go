@@ -51,7 +51,7 @@ func (s *WorkerSource) give(h *held) error {
 	return nil
 }
 
-// Fail makes calls of Lease fail with err, until Fail is called with nil.
+// Fail makes calls to Lease fail with err, until Fail is called with nil.
 func (s *WorkerSource) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
