@@ -7,19 +7,19 @@
 //	token, err := orders.Seal(id) // 5SQD0BAQ1E3FYQH5W9BR4KCHSE, for public use
 //	id, err := orders.Open(token) // ErrToken unless Seal made it
 //
-// Use a [Sealer] wherever 128 bits fit. Where the result must be an integer, a [Permutation]
-// makes one of 63 bits: it hides as much, but anyone can make a valid number. Later releases will
-// open the tokens of this one.
+// Use a [Sealer] wherever 128 bits fit. Where the result must be an integer, a [Permutation] makes
+// one of 63 bits: it hides as much, but anyone can make a valid number. Later releases will open
+// tokens from this one.
 //
 // # What is hidden
 //
 //	                                          Token      number
 //	when, by whom, in which order, how many   hidden     hidden
-//	whether two of one context are one id     visible    visible
-//	whether two of two contexts are           hidden     hidden
+//	whether two in one context share an id    visible    visible
+//	whether two in two contexts do            hidden     hidden
 //	how many different ones were seen         visible    visible
-//	chance that a forged one gives some id    2^-65      1
-//	chance that it gives one of M in use      M / 2^128  M / 2^63
+//	chance that a forged one yields an id     2^-65      1
+//	chance that it yields one of M in use     M / 2^128  M / 2^63
 //
 // Neither replaces authorization. A token does not expire, and anyone who has seen it can send
 // it: check on each request what the caller may do. Anyone who has the key can open and forge all

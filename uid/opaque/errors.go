@@ -4,7 +4,7 @@ import "errors"
 
 var (
 	// ErrToken is returned by [Sealer.Open] for every token that is not authentic: forged,
-	// altered, of another context, or sealed under a key that New was not given. It does not say
+	// altered, from another context, or sealed under a key that New was not given. It does not say
 	// which.
 	ErrToken = errors.New("opaque: token is not authentic")
 

@@ -18,12 +18,12 @@ type Sealer struct {
 	ciphers []cipher.Block // one of each key; the first seals
 }
 
-// New returns a Sealer for the ids of a context, such as the name of their table. Tokens of one
+// New returns a Sealer for the ids of a context, such as the name of their table. Tokens from one
 // context do not open in another. The context is not a secret.
 //
 // A key is [KeySize] random bytes, as crypto/rand makes them. New does not keep it. The first key
 // seals and every key opens. To rotate keys, deploy New(context, old, new) to all processes, then
-// New(context, new, old). Drop the old key when none of its tokens need to open any longer.
+// New(context, new, old). Drop the old key when its tokens no longer need to open.
 //
 // The error reports every fault, and matches [ErrConfig].
 func New(context string, keys ...[]byte) (*Sealer, error) {
@@ -34,7 +34,7 @@ func New(context string, keys ...[]byte) (*Sealer, error) {
 	return &Sealer{context: context, ciphers: derived}, nil
 }
 
-// Seal returns the token of an id: the same one each time, until the first key changes. For a
+// Seal returns the token for an id: the same one each time, until the first key changes. For a
 // negative id, the error matches [ErrSyntax].
 func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	if s == nil || len(s.ciphers) == 0 {
