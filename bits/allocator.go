@@ -136,8 +136,8 @@ func (a *Allocator) Time(tick int64) time.Time {
 //
 //	WHERE id BETWEEN firstID(from) AND lastID(to)
 //
-// The time in an id of uid.Cached is not the time of the call. To cover all calls of a period,
-// use uid.Cached.Range or uid.Default.Range.
+// The time in an id of uid.Cached is not the time of the call. To cover all calls in a period, use
+// uid.Cached.Range or uid.Default.Range.
 //
 // For an instant that the layout cannot stamp, the error matches [ErrRange].
 func (a *Allocator) FirstID(t time.Time) (int64, error) {

@@ -115,7 +115,7 @@ func (l Layout) Validate() error {
 }
 
 // End returns the first instant that a valid layout cannot stamp: Epoch plus 2^TimeBits units. If
-// that does not fit a [time.Time], 292 billion years from now, End returns the latest instant
+// that instant does not fit a [time.Time] (292 billion years from now), End returns the latest
 // that does.
 func (l Layout) End() time.Time {
 	return l.instant(1 << l.TimeBits)

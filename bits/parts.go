@@ -31,7 +31,7 @@ func (a *Allocator) JoinWorker(values ...int64) (int64, error) {
 }
 
 // SplitWorker returns the parts of a worker number, in the order of Layout.WorkerParts. If the
-// layout has no parts, the number is its own only part, named worker. The error matches
+// layout has no parts, the only part is the number itself, named worker. The error matches
 // [ErrRange].
 func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
 	if err := inRange("worker", worker, a.maxWorker); err != nil {

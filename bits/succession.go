@@ -8,7 +8,7 @@ import (
 // Succession reports whether ids of a new layout can equal ids of the old one
 // in the same column. Make one with [NewSuccession].
 type Succession struct {
-	// Ordered is whether every new id is greater than every old one.
+	// Ordered says whether every new id is greater than every old one.
 	Ordered bool
 
 	// A new id can equal an old id only if it is stamped at From or later, and before Until. Both

@@ -1,5 +1,5 @@
 // Package padding keeps a ring of ids full. Most programs want package uid instead, whose
-// generators contain a ring and an executor. It is the counterpart of uid-generator's
+// generators contain a ring and an executor. An executor is the counterpart of uid-generator's
 // BufferPaddingExecutor.
 //
 // An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one with [New], fill the

@@ -17,10 +17,10 @@ var ErrStale = errors.New("padding: ids are too old")
 
 // PanicError reports a panic in a source or a handler.
 type PanicError struct {
-	Package string // that called the function, such as "padding"
+	Package string // the calling package, such as "padding"
 	In      string // the function that panicked, such as "source"
-	Value   any    // of the panic
-	Stack   []byte // of the goroutine that panicked
+	Value   any    // the panic's value
+	Stack   []byte // the panicking goroutine's stack
 }
 
 func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
@@ -43,9 +43,9 @@ func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 // schedule is due.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err names a delay, and how long it is. Zero or less is a delay of
-// unknown length, and counts as a second: without any, a waiting taker and a blocking source
-// would drive each other in a busy loop.
+// RetryAfter reports whether err names a delay, and how long it is. A delay of zero or less has an
+// unknown length and counts as a second; otherwise, a waiting taker and a blocking source would
+// drive each other in a busy loop.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &d) {
@@ -67,10 +67,9 @@ type Config struct {
 	Schedule Schedule
 
 	// Stale returns the greatest id that is too old to be dealt. Every StaleEvery, the executor
-	// drops the ids up to that one, and refills the ring. If the source returns a run of such
-	// ids, the executor does not put it, but calls the source again, up to four times. Stale is
-	// called before a source that does not block, and after one that may block. Nil keeps all
-	// ids.
+	// drops all ids up to that one and refills the ring. If the source returns a run of such ids,
+	// the executor does not put the run, but calls the source again, up to four times. Stale is
+	// called before a source that does not block, and after one that may block. Nil keeps all ids.
 	Stale      func() int64
 	StaleEvery time.Duration
 

@@ -39,7 +39,7 @@ func (e *Executor) Fill(ctx context.Context) error {
 // up to three more, so that the next takers need no help.
 //
 // If the source may block, Help waits until the executor puts a run or ctx is done. If the last
-// call of such a source failed, Help does not wait.
+// call to such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
 	if !e.config.Blocking {
 		_, err := e.TryHelp()
@@ -167,9 +167,9 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 	}
 }
 
-// Drop drops all ids in the ring. If a source that does not block is making a run, Drop waits for
-// that run and drops it too. The executor's goroutine calls RejectedPut with why, so the caller
-// does not wait for the handler. After Shutdown, Drop calls RejectedPut itself.
+// Drop removes all ids from the ring. If a source that does not block is making a run, Drop waits
+// for that run and drops it too. The executor's goroutine calls RejectedPut with why, so the
+// caller does not wait for the handler. After Shutdown, Drop calls RejectedPut itself.
 func (e *Executor) Drop(why error) {
 	runs := e.dropAll()
 	e.waiting.Lock()

@@ -117,8 +117,8 @@ type Config struct {
 	// capacity, Runs times RunLen, is at most 2^62.
 	RunLen int64
 
-	// Threshold is the number of ids below which the ring signals: see [Ring.Low]. With zero, it
-	// signals only when a taker finds the ring empty.
+	// Threshold is the number of ids below which the ring signals: see [Ring.Low]. If zero, the
+	// ring signals only when a taker finds it empty.
 	Threshold int64
 
 	// RejectedTake decides what Take returns when the ring is empty. Take calls RejectedTake in
@@ -205,9 +205,8 @@ func takeOrFail(s *span, id int64) (int64, error) {
 	return 0, ErrEmpty
 }
 
-// TakeRun claims up to limit ids at once, and up to 2^20, all from the run being dealt. The
-// result is empty only if the ring is empty or limit is below 1. TakeRun does not call
-// RejectedTake.
+// TakeRun claims up to limit ids at once, at most 2^20, all from the run being dealt. The result
+// is empty only if the ring is empty or limit is below 1. TakeRun does not call RejectedTake.
 func (r *Ring) TakeRun(limit int64) Run {
 	if limit <= 0 {
 		return Run{}
@@ -299,9 +298,9 @@ func (r *Ring) signalLow() {
 	}
 }
 
-// Low returns a channel on which the ring signals when it starts to deal a run and fewer than
-// Threshold ids follow that run, and when a taker finds the ring empty. The channel buffers one
-// signal, is never closed, and is meant for one reader.
+// Low returns a channel on which the ring signals when a taker finds the ring empty, and when the
+// ring starts to deal a run that fewer than Threshold ids follow. The channel buffers one signal,
+// is never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 
 // Put appends a run, whose ids must be above all ids put before. On an error, which is [ErrFull]

@@ -128,10 +128,9 @@ func (r *Ring) dropCurrent(last int64) Run {
 	}
 }
 
-// Close drops all ids and returns them. From then on, Put returns [ErrClosed], and takers find
-// the ring empty. Ids from the first returned id on were never dealt and never will be. Every
-// lower id that was put was dealt or dropped before. Close may be called more than once, and
-// returns the same runs.
+// Close drops all ids and returns them. From then on, Put returns [ErrClosed], and takers find the
+// ring empty. Ids from the first returned id on were never dealt and never will be. Every lower id
+// that was put was dealt or dropped before. Later calls return the same runs.
 func (r *Ring) Close() []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
