@@ -15,24 +15,25 @@ import (
 // StoreConfig configures a [Store]. A zero field means its default. A single error, which matches
 // [lease.ErrConfig], names every invalid field with its value and the allowed values.
 type StoreConfig struct {
-	// Table names the table; empty means WORKER_LEASE. A name has at most 63 ASCII letters,
-	// digits and underscores, and does not start with a digit. A schema (in MySQL, a database) of
-	// the same form may qualify it: "ids.worker_lease". PostgreSQL folds the name to lower case,
-	// so a table with capitals in its name cannot be used there. A start fails if another table's
-	// name differs only in case.
+	// Table names the table; empty means WORKER_LEASE. A name has at most 63 ASCII letters, digits
+	// and underscores, and does not start with a digit. A schema (in MySQL, a database) of the
+	// same form may qualify it: "ids.worker_lease". PostgreSQL folds the name to lower case, so a
+	// table with capitals in its name cannot be used there. Generators fail to start if another
+	// table's name differs only in case.
 	Table string
 
 	// RegistryTable names the Registry's table in the same database, so that the two tables give
-	// out different numbers. Empty means WORKER_NODE, in the schema of Table, if Table is
-	// WORKER_LEASE, and otherwise no table.
+	// out different numbers. If Table is WORKER_LEASE, empty means WORKER_NODE in the same schema;
+	// otherwise, it means no table.
 	RegistryTable string
 
-	// NoOtherTable says that there is no second table, or that ids of the two tables never share
-	// a column. A start fails with ErrMixed if a Registry has already been used with this table.
+	// NoOtherTable says that there is no second table, or that ids from the two tables never share
+	// a column. Generators fail to start (ErrMixed) if a Registry has already been used with this
+	// table.
 	NoOtherTable bool
 
-	// NoSchema prevents a start from creating the table. Set it if your migrations do so, with
-	// the statement that Schema returns and the command uidring schema prints.
+	// NoSchema stops the Store from creating the table. Set it if your migrations create the
+	// table, with the statement that Schema returns and the command uidring schema prints.
 	NoSchema bool
 }
 
@@ -41,9 +42,9 @@ type RegistryConfig struct {
 	// Table names the table, as in [StoreConfig]; empty means WORKER_NODE.
 	Table string
 
-	// LeaseTable names the Leasers' table, and NoOtherTable is as in [StoreConfig]. An empty
-	// LeaseTable means WORKER_LEASE, in the schema of Table, if Table is WORKER_NODE, and
-	// otherwise no table.
+	// LeaseTable names the Leasers' table, and NoOtherTable is as in [StoreConfig]. If Table is
+	// WORKER_NODE, an empty LeaseTable means WORKER_LEASE in the same schema; otherwise, it means
+	// no table.
 	LeaseTable   string
 	NoOtherTable bool
 

@@ -1,11 +1,11 @@
-// Package worker takes a worker number from a database: the part of an id that no other process
-// shares.
+// Package worker takes a worker number, the part of an id that no other process shares, from a
+// database.
 //
 //	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //	gen, err := uid.NewCached(ctx, worker.NewRegistry(db, worker.RegistryConfig{}), uid.CachedConfig{})
 //
 // [NewLeaser] leases numbers from the table WORKER_LEASE: a number becomes free when its holder
-// stops or crashes. Package lease describes the protocol. Most services want it.
+// stops or crashes. Package lease describes the protocol. Most services want a Leaser.
 //
 // [Registry] is uid-generator's DisposableWorkerIdAssigner: each start inserts a row into the
 // table WORKER_NODE and takes the row's key as its number, which is never reused. The table is
@@ -21,9 +21,9 @@
 //
 // # The Registry
 //
-// Whatever the clocks show, all successful calls of Assign on one table return different numbers,
-// from 1 to the layout's largest. You may delete old rows, because the database never reuses
-// their keys. This guarantee assumes that
+// Whatever the clocks show, all successful calls to Assign on one table return different numbers,
+// from 1 to the layout's largest. You may delete old rows, because the database never reuses their
+// keys. This guarantee assumes that
 //
 //   - all processes whose ids must differ use one table, under one name;
 //   - the key counter never goes back, as it would if the table were restored from a backup
@@ -32,24 +32,24 @@
 //
 // # Registry and Leasers in one database
 //
-// Registries and Leasers in one database get different numbers, whatever the order in which they
-// start. As long as there are only Leasers, WORKER_LEASE counts their new numbers. The first
-// Registry that starts makes the key of WORKER_NODE the authority, and raises the key above every
-// number that was counted, assigned or given in a range. From then on, each new number of a
-// Leaser is also a key, from a row with WORKER_LEASE as its port. So a service can change from
+// Registries and Leasers in one database get different numbers, in whatever order they start. As
+// long as there are only Leasers, WORKER_LEASE counts their new numbers. The first Registry that
+// starts makes the key of WORKER_NODE the authority, and raises the key above every number that
+// was counted, assigned or given in a range. From then on, each new number of a Leaser is also a
+// key, from a row of WORKER_NODE whose port is WORKER_LEASE. So a service can change from
 // NewRegistry to NewLeaser, or back, one process at a time. Row -1 of WORKER_LEASE records the
 // change of authority, which is final.
 //
 // A Leaser with a range or an Assigner fails to start, with [ErrMixed], if the keys have reached
-// its numbers. The error names the ways out.
+// its numbers. The error says what you can do.
 //
-// A Registry in another language, or of an earlier version, takes keys without asking any Leaser.
-// Plain Leasers are safe beside such a Registry once one of them, or a Registry of this package,
-// has started after WORKER_NODE was created: start one before the other language's first process.
-// Do not combine such a Registry with ranges and Assigners, because its keys will reach their
-// numbers. Leasers of an earlier version can share the tables too, but start the first Registry
-// while none of them is starting: a Leaser that looked for WORKER_NODE before the table existed
-// goes on counting.
+// A Registry in another language, or from an earlier version, takes keys without asking any
+// Leaser. Plain Leasers are safe beside such a Registry once one of them, or a Registry from this
+// package, has started after WORKER_NODE was created. So start one before the other language's
+// first process. Do not combine such a Registry with ranges and Assigners, because its keys will
+// reach their numbers. Leasers from an earlier version can share the tables too, but start the
+// first Registry while none of them is starting: a Leaser that looked for WORKER_NODE before the
+// table existed goes on counting.
 //
 // The database user needs the rights that [Store.Grants] and [Registry.Grants] return,
 // and the command uidring schema prints:

@@ -13,7 +13,7 @@ var (
 	// be read back, or belongs to another row; or that a Store's table has no key.
 	ErrKey = errors.New("worker: no usable key")
 
-	// ErrMixed means that two tables could give one number to two processes: a Registry's and
+	// ErrMixed means that two tables could give one number to two processes: a Registry's and the
 	// Leasers', or two whose names differ only in case.
 	ErrMixed = errors.New("worker: numbers of two tables can be equal")
 

@@ -11,13 +11,13 @@ import (
 )
 
 // NewStatefulSet returns a source whose number is the ordinal of a pod in a Kubernetes
-// StatefulSet, such as 7 for billing-7. The pod's name is the environment variable POD_NAME,
-// which a manifest may set from the pod's fields, or else the host name.
+// StatefulSet, such as 7 for billing-7. The pod's name is the environment variable POD_NAME, which
+// a manifest may set from the pod's fields, or else the host name.
 //
-// Used alone, it relies on two promises of the caller: that nothing else stamps ids under these
-// numbers, such as a second StatefulSet or another cluster, and that a restarted pod stamps only
-// later times than its predecessor. Kubernetes runs one pod of a name at a time, unless a pod is
-// force-deleted or its node is cut off. A Leaser ensures both:
+// Used alone, the source relies on two promises from the caller: nothing else, such as a second
+// StatefulSet or another cluster, stamps ids under these numbers; and a restarted pod stamps only
+// later times than its predecessor. Kubernetes runs only one pod of a name at a time, unless a pod
+// is force-deleted or its node is cut off. A Leaser ensures both:
 //
 //	worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})
 func NewStatefulSet() *lease.Permanent { return lease.NewPermanent(ordinal{os.Getenv, os.Hostname}) }

@@ -17,8 +17,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Registry gives each start of a generator a new number from a database table, as the package
-// comment says. It needs no closing, and is safe for concurrent use.
+// Registry gives each generator a new number from a database table, as the package comment says.
+// It need not be closed, and is safe for concurrent use.
 type Registry struct {
 	table
 	config RegistryConfig
@@ -47,11 +47,11 @@ type sqlExpr string
 
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
-// Assign inserts a row into the table and returns its key as the worker number of this start:
-// from 1 to limit, the largest that the layout allows, and never given out before. If a Leaser of
-// the same database has that number, Assign discards the key and inserts another row. Call it
-// once for each generator. It waits for the database until ctx is done, and for up to two minutes
-// while the database is busy.
+// Assign inserts a row into the table and returns its key as the generator's worker number: from 1
+// to limit, the largest that the layout allows, and never given out before. If a Leaser of the
+// same database has that number, Assign discards the key and inserts another row. Call it once for
+// each generator. It waits for the database until ctx is done, and for up to two minutes while the
+// database is busy.
 //
 // For a number above limit, the error is a lease.ExhaustedError (lease.ErrExhausted). Other
 // errors match lease.ErrConfig, ErrDB or ErrKey, are about the environment (see
@@ -59,7 +59,7 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 // number is 0, and no process ever uses a key that the database may have consumed.
 //
 // When ctx is done, Assign returns at once with an error that matches ctx.Err(). Only on SQLite,
-// while another process writes, it first waits for the driver's busy timeout.
+// while another process writes, does it first wait for the driver's busy timeout.
 func (r *Registry) Assign(ctx context.Context, limit int64) (number int64, err error) {
 	return r.register(ctx, lease.Request{Limit: limit})
 }

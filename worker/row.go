@@ -10,7 +10,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// NodeRow is one row of a Registry's table: one start of one process. It is uid-generator's
+// NodeRow is one row of a Registry's table: the start of one generator. It is uid-generator's
 // WorkerNodeEntity.
 type NodeRow struct {
 	ID         int64          `json:"id"`           // the worker number

@@ -17,9 +17,8 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Store keeps leased worker numbers in a database table. It is a leasestore.Store. Each statement
-// goes to the primary. Make one with NewStore. It opens no connections itself and is safe for
-// concurrent use.
+// Store is a leasestore.Store in a database table. Each statement goes to the primary. Make one
+// with NewStore. A Store opens no connections itself and is safe for concurrent use.
 type Store struct {
 	table
 	file  atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
