@@ -46,29 +46,29 @@ type Config struct {
 	// processes the same Expiry. From 100 ms to a year; zero means a minute.
 	Expiry time.Duration
 
-	// MaxSkew is how far the clock that stamps ids may differ from the store's clock at the
-	// start. Later, a greater difference is only logged. If the store has no clock, the Leaser
-	// compares with the time elapsed since its start. From 100 ms to a year; zero means a minute.
+	// MaxSkew is how far the clock that stamps ids may differ from the store's clock when a holder
+	// starts. Later, a greater difference is only logged. If the store has no clock, the Leaser
+	// compares with the time since the holder started. From 100 ms to a year; zero means a minute.
 	MaxSkew time.Duration
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
-	// bits.Allocator.WorkerRange. Nil means all that the layout allows. Leasers that share a
-	// store must have equal or disjoint Numbers. If another range has given out some of these
-	// numbers, a start logs a warning, but no id repeats.
+	// bits.Allocator.WorkerRange. Nil means all that the layout allows. Leasers that share a store
+	// must have equal or disjoint Numbers. If another range has given out some of these numbers,
+	// the Leaser logs a warning, but no id repeats.
 	Numbers *Range
 
 	// Assigner chooses the number to hold; nil means any free number. worker.NewStatefulSet and
-	// uid.NewStaticWorker return assigners. While another process holds the number, the start
-	// logs one line and waits, as long as its context allows, until the holder's lease expires.
-	// If the holder sends a heartbeat, the start fails with ErrHeld.
+	// uid.NewStaticWorker return assigners. While another process holds the number, Leaser.Lease
+	// logs one line and waits, as long as its context allows, until the holder's lease expires. If
+	// the holder sends a heartbeat, Lease fails with ErrHeld.
 	//
-	// After a crash, the next holder starts where the crashed holder's reserved time ends. If
-	// that is further ahead of the clock than MaxBorrow, uid.Cached fails to start until the
-	// clock has come closer; uid.Default waits until the clock reaches it.
+	// After a crash, the next holder starts where the crashed holder's reserved time ends. If that
+	// is further ahead of the clock than MaxBorrow, uid.Cached fails to start until the clock has
+	// come closer; uid.Default waits until the clock reaches that time.
 	//
 	// An assigned number n counts as the range from n to n. A Leaser whose Numbers contain n may
 	// take n first, and gets no new numbers below n afterwards. If Numbers is also set and does
-	// not contain n, the start fails.
+	// not contain n, Leaser.Lease fails.
 	Assigner Assigner
 
 	// Node describes the process in the row. Zero means what DetectNode returns.

@@ -4,7 +4,7 @@
 //
 // worker.NewLeaser makes a [Leaser] on an SQL database, and [New] makes one on any store: see
 // packages workeretcd, workerkube, workerredis and workerzk. Package leasestore says how to write
-// your own store. [NewPermanent] wraps your own [Assigner], which must give each number only
+// your own store. [NewPermanent] wraps your own [Assigner], which must give out each number only
 // once.
 //
 // Constructors of Leasers and stores return no error, so that calls can nest. The first request
@@ -28,9 +28,9 @@
 //
 // # Operating leases
 //
-// [Leaser.Leases] lists the numbers in a store and their holders. [Leaser.Free] frees the number
-// of a dead holder before it expires, and [Leaser.Revoke] also that of a live holder. The command
-// uidring workers does the same.
+// [Leaser.Leases] lists the numbers in a store and their holders. [Leaser.Free] frees a dead
+// holder's number before it expires, and [Leaser.Revoke] even a live holder's. The command uidring
+// workers does the same.
 //
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md
 // [internal/protocol]: https://pkg.go.dev/github.com/uidring/uidring/worker/lease/internal/protocol

@@ -33,7 +33,7 @@ var (
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
-// ExhaustedError says that no number is left. It matches ErrExhausted. The failed start leaves no
+// ExhaustedError says that no number is left. It matches ErrExhausted. The failed call leaves no
 // row behind.
 type ExhaustedError struct {
 	Next  int64  // the number that the next row would have
@@ -53,10 +53,10 @@ func (e *ExhaustedError) Error() string {
 // Is reports whether target is ErrExhausted.
 func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
 
-// SkewError says that the clock that stamps ids differs too much from the store's clock to start,
-// because time that a wrong clock reserves stays reserved. It matches ErrSkew.
+// SkewError says that a generator cannot start because its clock differs too much from the
+// store's: time that a wrong clock reserves stays reserved. It matches ErrSkew.
 type SkewError struct {
-	Ahead     time.Duration // of the store's clock; negative is behind
+	Ahead     time.Duration // how far the generator's clock is ahead of the store's; negative if behind
 	Max       time.Duration // Config.MaxSkew
 	StoreTime time.Time     // by the store's clock; zero, only in the log, if the store has none
 }

@@ -9,11 +9,11 @@ import (
 // ErrLayout is matched by a LayoutError.
 var ErrLayout = errors.New("lease: another layout")
 
-// LayoutError says that a store's numbers are for ids of another layout. It matches ErrLayout.
-// The failed start takes no number.
+// LayoutError says that a store's numbers are for ids of another layout. It matches ErrLayout. The
+// failed call takes no number.
 type LayoutError struct {
-	Layout     string // of the start
-	Remembered string // of the store
+	Layout     string // the generator's layout
+	Remembered string // the store's layout
 }
 
 func (e *LayoutError) Error() string {

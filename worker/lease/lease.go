@@ -19,8 +19,9 @@ type Request struct {
 	// call Release.
 	Granted func(Grant)
 
-	// Layout is the ids' layout as text, which a store remembers. A start with another layout
-	// fails with a [LayoutError], because ids of two layouts can be equal. Empty skips the check.
+	// Layout is the ids' layout as text, which a store remembers. A generator with another layout
+	// fails to start ([LayoutError]), because ids of two layouts can be equal. Empty skips the
+	// check.
 	Layout string
 
 	// PreviousLayout is an earlier layout, which Layout may replace in the store. Set it only if

@@ -15,15 +15,15 @@ import (
 )
 
 // Leaser leases numbers. Make one with New. It opens no connections itself and is safe for
-// concurrent use; every call of Lease makes another holder.
+// concurrent use; each call to Lease makes a new holder.
 type Leaser struct {
 	store  leasestore.Store
 	config Config // with the defaults
 	faults error  // of the store and the config
 }
 
-// New returns a Leaser of the numbers in store, without calling the store. The methods
-// report all faults of the store and the config at once.
+// New returns a Leaser for the numbers in store, without calling the store. The methods report all
+// faults of the store and the config at once.
 func New(store leasestore.Store, config Config) *Leaser {
 	l := &Leaser{store: store}
 	faults := config.prepare()
@@ -55,11 +55,11 @@ func (l *Leaser) check() error {
 // ctx bounds only this call. Errors match
 //
 //   - ErrExhausted (an ExhaustedError) when every number has a holder;
-//   - ErrHeld if the number of Config.Assigner has a holder. The start waits for the holder to
-//     expire, and fails when the holder sends a heartbeat, or when ctx is done first;
+//   - ErrHeld if the number of Config.Assigner has a holder. Lease waits for the holder's lease to
+//     expire, and fails if the holder sends a heartbeat or ctx is done first;
 //   - ErrLayout (a LayoutError) when the store remembers another layout;
 //   - ErrSkew if r.Clock differs too much from the store's clock;
-//   - ErrConfig for wrong fields of the configs.
+//   - ErrConfig for invalid fields in the configs.
 //
 // Other errors are about the store's settings or the environment (see DetectNode), or wrap the
 // store's error with the operation and the store's name.

@@ -20,7 +20,7 @@ const (
 	StateExpired State = "expired" // the holder sent none within the expiry: the number may be taken
 )
 
-// Info describes one number of a store to operators.
+// Info describes one number in a store to operators.
 type Info struct {
 	Number        int64     `json:"number"`
 	State         State     `json:"state"`
@@ -34,8 +34,8 @@ type Info struct {
 }
 
 // Leases returns up to limit rows with the highest numbers, highest first; a limit below 1 means
-// no limit. Whether a holder is alive is judged by this Leaser's Expiry. Leases creates nothing:
-// if a table is missing, it returns the store's error.
+// no limit. This Leaser's Expiry decides whether a holder is alive. Leases creates nothing: if a
+// table is missing, it returns the store's error.
 func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	if err := l.check(); err != nil {
 		return nil, err

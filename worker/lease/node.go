@@ -19,7 +19,7 @@ import (
 type NodeType int
 
 const (
-	// NodeContainer is a process in a container whose environment names it.
+	// NodeContainer is a process in a container, as its environment shows.
 	NodeContainer NodeType = 1
 	// NodeActual is any other process.
 	NodeActual NodeType = 2
@@ -36,7 +36,7 @@ func (t NodeType) String() string {
 	return "NodeType(" + strconv.Itoa(int(t)) + ")"
 }
 
-// Node describes the process that inserted a row to people who read the table.
+// Node tells people who read the table which process inserted a row.
 type Node struct {
 	Host string   // a name or an address, 1 to 64 characters
 	Port string   // a port, or a value that differs between starts on one host, 1 to 64 characters

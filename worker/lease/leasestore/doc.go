@@ -1,5 +1,5 @@
-// Package leasestore is for authors of a store of worker numbers: it has the [Store] interface,
-// the types of its methods, and helpers. Services need only package lease.
+// Package leasestore is for authors of worker-number stores: it has the [Store] interface, the
+// types of its methods, and helpers. Services need only package lease.
 //
 // Even after version 1, a minor version may change this package; the changelog then says what to
 // do.
@@ -15,7 +15,7 @@
 //     only the number whose row it made.
 //  2. Once a write is reported done, every later call by any process sees it, so no read comes
 //     from a replica that may lag. The write survives a crash of the store.
-//  3. A read returns what the last write wrote. Tokens and instants come back exactly.
+//  3. A read returns what the last write wrote. Tokens and instants come back unchanged.
 //  4. A number that was given out is never given out as new again, even if its row is deleted.
 //
 // No other fault of a store can repeat an id. The store judges by its own means whether a holder
@@ -24,11 +24,11 @@
 //
 // # Which calls a holder makes
 //
-// A start calls SwapLayout, and then Look for a sample of the rows. It takes a free or expired
-// number by Swap, or makes a new one by Insert with Fresh. It asks for a full Look only if no new
-// number is left. A start with an Assigner reads the row of its number, and then inserts or swaps
-// the row. A renewal is a Read and a Swap, at least four times per expiry. A release is one Read
-// and one Swap.
+// To start, a holder calls SwapLayout, then Look for a sample of the rows. It takes a free or
+// expired number with Swap, or makes a new one with Insert and Fresh. It asks for a full Look only
+// if no new number is left. A holder with an Assigner reads the row of its number, and then
+// inserts or swaps the row. A renewal is a Read and a Swap, at least four times per expiry. A
+// release is one Read and one Swap.
 //
 // The package documentation of worker/lease/internal/protocol explains why this is safe.
 package leasestore

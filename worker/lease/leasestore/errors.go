@@ -2,8 +2,8 @@ package leasestore
 
 import "errors"
 
-// Transient marks an error that a start should retry, such as a deadlock. Any other error ends a
-// start. Renewals retry any error. Transient(nil) is nil.
+// Transient marks an error, such as a deadlock, after which a starting holder should retry. Any
+// other error makes it fail to start. Renewals retry after any error. Transient(nil) is nil.
 func Transient(err error) error {
 	if err == nil {
 		return nil
@@ -23,7 +23,7 @@ type transientError struct{ error }
 func (e *transientError) Unwrap() error { return e.error }
 
 // Throttled marks the error of a request that the client did not send, because its own rate limit
-// allows none in time. A start retries the request until its ctx is done. Renewals retry any
+// allows none in time. A starting holder retries until its ctx is done. Renewals retry after any
 // error.
 func Throttled(err error) error { return Transient(&throttledError{err}) }
 

@@ -17,7 +17,7 @@ type Row struct {
 	Created   int64 // in milliseconds since 1970 by the store's clock; 0 if unknown
 }
 
-// Node describes a holder to people who read the store. A store returns it as written.
+// Node describes a holder for people who read the store. A store returns it as written.
 type Node struct {
 	Host string // 1 to 64 characters
 	Port string // 1 to 64 characters

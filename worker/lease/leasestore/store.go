@@ -16,8 +16,8 @@ type Store interface {
 	// String names the store in errors and logs, without secrets, such as "WORKER_LEASE".
 	String() string
 
-	// Look returns numbers of a range that may be taken. With full, it looks at all rows, and
-	// otherwise at a sample, such as [Range.Sample].
+	// Look returns numbers in a range that are free to take. If full is set, Look reads all rows,
+	// otherwise a sample, such as [Range.Sample].
 	Look(ctx context.Context, within Range, full bool, expiry time.Duration) (View, error)
 
 	// Read returns the row of number, or nil if there is none. now is the store's
@@ -29,17 +29,17 @@ type Store interface {
 	//
 	// With w.Fresh, Insert ignores w.Number. It makes the row of the least number from
 	// w.Within.From on that was never given out, and counts that number as given, as one atomic
-	// step. Concurrent Inserts queue, so that each makes a row. If no number within w.Within is
-	// new, and only then, done is false, nothing is written, and number is the least one never
-	// given out, above w.Within.To. A number whose row was deleted counts as given.
+	// step. Concurrent Inserts queue, so that each makes a row. If, and only if, no number within
+	// w.Within is new, done is false, nothing is written, and number is the least that was never
+	// given out, which is above w.Within.To. A number whose row was deleted counts as given.
 	Insert(ctx context.Context, w Write) (number int64, done bool, err error)
 
 	// Swap writes the row of w.Number if its token is old, as one atomic step. done
 	// reports whether this call wrote the row.
 	Swap(ctx context.Context, old string, w Write) (done bool, err error)
 
-	// SwapLayout remembers layout if the store remembers old, as one atomic step. A store that
-	// remembers none has "". SwapLayout returns the layout that the store now remembers. A layout
+	// SwapLayout remembers layout if the store remembers old, as one atomic step. An empty text
+	// stands for no layout. SwapLayout returns the layout that the store now remembers. A layout
 	// has at most 128 ASCII characters, and is not kept as a [Row].
 	SwapLayout(ctx context.Context, old, layout string) (remembered string, err error)
 
@@ -53,8 +53,8 @@ type Preparer interface {
 	// Check returns all faults of the store's settings, without calling the store.
 	Check() error
 
-	// Prepare creates what is missing, and logs settings that make the store unsafe. Each start
-	// calls Prepare before the first request, and retries if the error is transient or Prepare
-	// does not return in time.
+	// Prepare creates what is missing, and logs settings that make the store unsafe. A starting
+	// holder calls Prepare before its first request, and retries if the error is transient or
+	// Prepare does not return in time.
 	Prepare(ctx context.Context, log *slog.Logger) error
 }

@@ -12,7 +12,7 @@ type View struct {
 	Free   []Row   // rows in the range that are not held, the least Until first; 256 rows are enough
 	Next   int64   // the least number from Range.From on that lies above all given numbers of the range
 	Held   int64   // how many rows of the range are held; 0 unless the look is full
-	Others []Range // other ranges, up to what each gave, with numbers of this one: the holder logs them, unless the store does
+	Others []Range // overlapping ranges, up to what each gave; the holder logs them, unless the store does
 }
 
 // NewView returns the [View] of rows, which are all rows or a sample. given maps the From of each

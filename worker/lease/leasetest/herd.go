@@ -109,13 +109,13 @@ func herd(b bench) {
 	}
 }
 
-// Benchmark measures starts. The names of its sub-benchmarks are for benchstat: rows is how many
-// numbers are held, and starts how many holders start at once.
+// Benchmark measures how fast holders start. The names of its sub-benchmarks are for benchstat:
+// rows is how many numbers are held, and starts how many holders start at once.
 type Benchmark struct {
 	// Open returns an empty store.
 	Open func(b *testing.B) leasestore.Store
 
-	// Another opens the store as another process would, for each start of a herd. Nil means the
+	// Another opens the store as another process would, for each holder of a herd. Nil means the
 	// store that Open returned.
 	Another func(b *testing.B, s leasestore.Store) leasestore.Store
 
@@ -126,7 +126,7 @@ type Benchmark struct {
 	Starts []int // of Herd; nil means 100 and 1,000; with -short, only the first
 }
 
-// Start measures one start while other numbers are held.
+// Start measures how fast one holder starts while other numbers are held.
 func (x Benchmark) Start(b *testing.B) {
 	for _, rows := range or(nil, 100, 100_000) {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
@@ -143,8 +143,8 @@ func (x Benchmark) Start(b *testing.B) {
 	}
 }
 
-// Herd measures simultaneous starts: in an empty store, with as many free numbers, and with half
-// of the numbers held. Then it restarts all, and reports how many numbers were used per number
+// Herd measures how fast many holders start at once: in an empty store, with as many free numbers,
+// and with half of the numbers held. Then it restarts them, and reports numbers used per number
 // held.
 func (x Benchmark) Herd(b *testing.B) {
 	for _, starts := range or(x.Starts, 100, 1000) {

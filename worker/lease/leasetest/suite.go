@@ -41,7 +41,7 @@ type Suite struct {
 	Delete func(t *testing.T, s leasestore.Store, number int64)
 
 	// Requests returns how many requests all handles of an Opener's store have sent to their
-	// servers. Nil counts calls of the store's methods.
+	// servers. Nil counts calls to the store's methods.
 	Requests func(t *testing.T, s leasestore.Store) int64
 }
 
@@ -62,7 +62,7 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// Herd runs only the test of many simultaneous starts, for example with another Requests.
+// Herd runs only the test in which many holders start at once, for example with another Requests.
 func (s Suite) Herd(t *testing.T) {
 	open := s.Open(t)
 	herd(bench{t, open(t), s.prepared(), open})
