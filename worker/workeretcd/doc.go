@@ -8,7 +8,7 @@
 //	})
 //	gen, err := uid.NewCached(ctx, workeretcd.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
-// [NewLeaser] returns a lease.Leaser: its options, errors and guarantees are those of package
+// [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
 // worker/lease. [docs/choosing.md] compares the stores.
 //
 // Set DialKeepAliveTime and DialKeepAliveTimeout: otherwise the client keeps a silently dropped
@@ -22,17 +22,17 @@
 //
 //	/uidring/workers/number/0000000000000000007   the row, as JSON: token, reserved_until, last holder
 //	/uidring/workers/alive/0000000000000000007    exists while the holder is alive
-//	/uidring/workers/given/0000000000000000000    the least number that was never given
-//	/uidring/workers/waiting/…, …/told/…          starts that wait for a new number, and are told one
+//	/uidring/workers/given/0000000000000000000    the least number never given out
+//	/uidring/workers/waiting/…, …/told/…          holders that wait for a new number, and are told one
 //
 // The keys alive, waiting and told are attached to an etcd lease of the holder. Its TTL is the
 // expiry, rounded up to whole seconds. etcd raises a TTL below its minimum, 2 seconds by default.
 // The holder renews the etcd lease at each renewal, four times per expiry.
 //
-// Every write is one transaction, on condition that what it depends on has not changed since it
-// was read. Reads are linearizable, so any member may answer them.
+// Every write is one transaction, which succeeds only if nothing that it depends on has changed
+// since it was read. Reads are linearizable, so any member may answer them.
 //
-// Unique ids never depend on the etcd lease. If it ends while its holder is alive, and nobody has
+// Uniqueness never depends on the etcd lease. If it ends while its holder is alive, and nobody has
 // taken the number, the holder starts a new one.
 //
 // With authentication, the user needs what [Role] returns:

@@ -41,13 +41,13 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// NewLeaser returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd. For
+// NewLeaser returns a Leaser for numbers in etcd under DefaultPrefix, without calling etcd. For
 // another prefix, pass NewStore to lease.New. Close client after the last generator.
 func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store keeps worker numbers in etcd. It is a leasestore.Store, and safe for concurrent use.
+// Store is a leasestore.Store in etcd, safe for concurrent use.
 type Store struct {
 	client *clientv3.Client
 	prefix string
@@ -80,7 +80,7 @@ func (s *Store) Check() error {
 }
 
 // Prepare implements leasestore.Preparer. Its request fails at once if no member accepts a
-// connection; other requests of the client wait for one.
+// connection; the client's other requests wait for one.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	first := &etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}
 	_, err := led(s, func() (*etcdserverpb.RangeResponse, error) {

@@ -3,8 +3,8 @@
 //	config, err := rest.InClusterConfig()
 //	gen, err := uid.NewCached(ctx, workerkube.NewLeaser(config, lease.Config{}), uid.CachedConfig{})
 //
-// [NewLeaser] returns a lease.Leaser: its options, errors and guarantees are those of package
-// worker/lease. [docs/choosing.md] compares the stores. config comes from client-go, by
+// [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
+// worker/lease. [docs/choosing.md] compares the stores. config comes from client-go:
 // rest.InClusterConfig or clientcmd. An empty namespace means the pod's own.
 //
 // # Rights
@@ -14,8 +14,9 @@
 //	rules:
 //	  - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}
 //
-// A start checks these rights. [ErrRights], [ErrNamespace] and [ErrQuota] say what to change. [A
-// manifest] shows an application with its Role. Anyone with these rights can make ids repeat.
+// Each generator that starts checks these rights. [ErrRights], [ErrNamespace] and [ErrQuota] say
+// what to change. [A manifest] shows an application with its Role. Anyone with these rights can
+// make ids repeat.
 //
 // # Objects
 //
@@ -34,12 +35,12 @@
 //     expires up to 2 seconds late, and never early. An expiry below 2 seconds or a MaxSkew below
 //     1 second is pointless. If the clocks of API servers differ, add the difference.
 //   - QPS and Burst in the rest.Config limit the requests of a Store, by default to 5 a second. A
-//     start sends 5 requests, and a Store's first start one more, so 300 starts on one Store take
-//     5 minutes. A holder sends 8 requests a minute, or 2 a second while it borrows time: 5 a
-//     second are enough for 37 holders, and 300 need a QPS of 40. Starts have priority over
-//     renewals, and wait as long as their ctx allows.
+//     holder sends 5 requests to start, and a Store's first holder one more, so starting 300 on
+//     one Store takes 5 minutes. A holder sends 8 requests a minute, or 2 a second while it
+//     borrows time: 5 a second are enough for 37 holders, and 300 need a QPS of 40. Requests to
+//     start have priority over renewals, and wait as long as their ctx allows.
 //   - After a request that fails or gets no response, a Store closes its connection, so that the
-//     next may reach another API server. If others share the connection, for a watch for example,
+//     next may reach another API server. If others share the connection, for example for a watch,
 //     client-go closes it only after 45 seconds of silence: see HTTP2_READ_IDLE_TIMEOUT_SECONDS
 //     and HTTP2_PING_TIMEOUT_SECONDS.
 //

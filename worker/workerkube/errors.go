@@ -13,7 +13,7 @@ import (
 
 var (
 	// ErrRights means that the user, usually a pod's service account, may not do what a Store
-	// does. The error names the verb, resource and namespace, and the Role's rule to add.
+	// does. The error names the verb, resource and namespace, and the rule to add to the Role.
 	ErrRights = errors.New("workerkube: a right is missing")
 
 	// ErrNamespace means that the namespace does not exist, or is being deleted.

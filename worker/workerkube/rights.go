@@ -28,7 +28,7 @@ func (s *Store) rights(missing []string, cause error) error {
 	return err
 }
 
-// Prepare asks the API server whether the user has the rights that a Store needs, so that a start
+// Prepare asks the API server whether the user has the rights that a Store needs, so that starting
 // fails if a later renewal would. If the user may not ask, Prepare succeeds.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	select {

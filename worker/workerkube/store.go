@@ -52,14 +52,14 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// NewLeaser returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
+// NewLeaser returns a Leaser for numbers in the pod's own namespace of a Kubernetes cluster, in
 // objects whose names begin with DefaultPrefix. It does not call the cluster. For another
 // namespace or prefix, pass NewStore to lease.New.
 func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
 
-// Store keeps worker numbers in Lease objects. It is a leasestore.Store, and safe for concurrent use.
+// Store is a leasestore.Store in Lease objects, safe for concurrent use.
 type Store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
@@ -215,7 +215,7 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, selector strin
 	return f, err
 }
 
-// Insert implements leasestore.Store. Fresh inserts of a Store share the writes of the record.
+// Insert implements leasestore.Store. A Store's fresh inserts share writes of the record.
 func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		s.limit.spend()

@@ -3,12 +3,12 @@
 //	client := redis.NewClient(&redis.Options{Addr: address})
 //	gen, err := uid.NewCached(ctx, workerredis.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
-// [NewLeaser] returns a lease.Leaser: its options, errors and guarantees are those of package
+// [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
 // worker/lease. [docs/choosing.md] compares the stores. The package needs Redis 6.2 or later, or
 // Valkey, as a single server, with Sentinel, or as a cluster.
 //
 // With Sentinel, set DialerRetries to 1 in redis.FailoverOptions: go-redis's retries multiply, so
-// a start takes half a minute to fail if Sentinels refuse connections. go-redis closes a
+// if Sentinels refuse connections, starting takes half a minute to fail. go-redis closes a
 // connection that gets no answer after ReadTimeout; with -1, dead connections fill the pool.
 //
 // # Durability
@@ -21,7 +21,7 @@
 //	no-appendfsync-on-rewrite no
 //	maxmemory-policy noeviction
 //
-// A start logs a warning if the server has other settings, or hides them. Replication is
+// A Leaser logs a warning if the server has other settings, or hides them. Replication is
 // asynchronous: a failover can undo the last writes whatever the settings. Where no id may ever
 // repeat, choose etcd or an SQL database.
 //
@@ -30,7 +30,7 @@
 // Under the prefix {uidring}:workers:
 //
 //	{uidring}:workers:numbers   a hash: for each number the row, as JSON: token, reserved_until, last holder, times
-//	{uidring}:workers:given     a hash: the least number that was never given, for each range
+//	{uidring}:workers:given     a hash: the least number never given out, for each range
 //	{uidring}:workers:layout    the layout of the ids
 //
 // No key expires. The hash tag, the part in braces, keeps the keys on one server of a cluster.
@@ -39,12 +39,12 @@
 //
 // # Permissions
 //
-// [ACL] returns the rules of a user who may do only what a Store does. For the default prefix:
+// [ACL] returns the rules for a user that may do only what a Store does. For the default prefix:
 //
 //	ACL SETUSER ids on >secret ~{uidring}:workers:numbers ~{uidring}:workers:given ~{uidring}:workers:layout
 //	  +eval +evalsha +get +set +hget +hgetall +hmget +hexists +hset +ping +info +time +config|get +cluster|slots +command
 //
-// Without CONFIG GET, a start cannot check the settings, and logs a warning. Only cluster clients
+// Without CONFIG GET, a Leaser cannot check the settings, and logs a warning. Only cluster clients
 // send CLUSTER SLOTS, and only uidringd sends PING. Anyone who can write there can make ids
 // repeat.
 //

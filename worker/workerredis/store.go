@@ -37,7 +37,7 @@ func (c Config) Validate() error {
 	return redisstore.CheckPrefix("workerredis", lease.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
-// NewLeaser returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis. For
+// NewLeaser returns a Leaser for numbers in Redis under DefaultPrefix, without calling Redis. For
 // another prefix, pass NewStore to lease.New. Close client after the last generator.
 //
 // client is a *redis.Client, with or without Sentinel, or a *redis.ClusterClient. A *redis.Ring
@@ -46,7 +46,7 @@ func NewLeaser(client redis.UniversalClient, config lease.Config) *lease.Leaser 
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store keeps worker numbers in Redis. It is a leasestore.Store, and safe for concurrent use.
+// Store is a leasestore.Store in Redis, safe for concurrent use.
 type Store struct {
 	client redis.UniversalClient
 	prefix string
@@ -67,7 +67,7 @@ func (s *Store) keys() []string {
 	return []string{s.prefix + ":numbers", s.prefix + ":given", s.prefix + ":layout"}
 }
 
-// ACL returns the rules, for ACL SETUSER, of a Redis user who may do what a [Store] does under a
+// ACL returns the ACL SETUSER rules for a Redis user that may do what a [Store] does under a
 // prefix. An empty prefix means DefaultPrefix.
 func ACL(prefix string) string {
 	return redisstore.ACL(NewStore(nil, Config{Prefix: prefix}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")

@@ -61,9 +61,9 @@ func (c LeafConfig) leaser(from lease.Assigner) lease.Config {
 	return c.Lease
 }
 
-// NewLeaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It does
+// NewLeaf returns a Leaser for the worker number that Leaf-snowflake has for an address. It does
 // not call ZooKeeper. No id repeats if no Java process ever had the address, for example because
-// the port is new. If one did, ids can repeat if
+// the port is new. If one did, ids can repeat when
 //
 //   - the Java process starts from its local file, as it does while ZooKeeper is unavailable.
 //     Delete NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
@@ -78,10 +78,10 @@ func (c LeafConfig) leaser(from lease.Assigner) lease.Config {
 // name is leaf.name in Leaf's configuration. Generators must use Leaf's layout, bits.Snowflake(),
 // or one that succeeds it. Close conn after the generator.
 //
-// A start waits while another process has the address, as lease.Config.Assigner says: set an
+// The Leaser waits while another process has the address, as lease.Config.Assigner says: set an
 // Address or a port that no other process has. A killed process counts as alive until its session
 // times out, and a Java process until 10 seconds after its last report, by ZooKeeper's clock. If
-// the number is above the layout's greatest, a start fails with lease.ErrExhausted.
+// the number is above the layout's greatest, the Leaser fails with lease.ErrExhausted.
 func NewLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
 	return lease.New(l, config.leaser(l))

@@ -64,13 +64,13 @@ func ACL() string {
 	return string(letters)
 }
 
-// NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
+// NewLeaser returns a Leaser for numbers in ZooKeeper under DefaultPath, without calling
 // ZooKeeper. For another path, pass NewStore to lease.New. Close conn after the last generator.
 func NewLeaser(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
 
-// Store keeps worker numbers in ZooKeeper. It is a leasestore.Store, and safe for concurrent use.
+// Store is a leasestore.Store in ZooKeeper, safe for concurrent use.
 type Store struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
@@ -114,7 +114,7 @@ func nameFault(name string) string {
 	return ""
 }
 
-// Prepare implements leasestore.Preparer: it creates the nodes that are not there.
+// Prepare implements leasestore.Preparer: it creates the missing nodes.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	if err := s.prepare(ctx, s.numbers()); err != nil {
 		return err
