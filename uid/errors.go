@@ -49,7 +49,7 @@ var (
 	ErrRewound = errors.New("uid: store has gone back")
 
 	// ErrConfig is matched by every error about a config of this package, and about a worker
-	// number from a [WorkerSource] that does not fit.
+	// number from a [WorkerSource] that does not fit the layout.
 	ErrConfig = deal.ErrConfig
 )
 
