@@ -39,7 +39,7 @@ func PolicyHelp(r Refusal) error {
 	return r.Err
 }
 
-// PolicyReject, uid-generator's policy, fails at once if the ring is empty. If the limit of
+// PolicyReject is uid-generator's policy: it fails at once if the ring is empty. If the limit of
 // borrowed or reserved time is the cause, the error also matches [ErrBorrowLimit] or
 // [ErrReservation].
 func PolicyReject(r Refusal) error { return r.Err }
