@@ -41,7 +41,9 @@ func (c *Chart) Draw(to io.Writer) error {
 	element(style)
 	text(rowGap, 20, `font-weight="bold"`, c.Title)
 	for at, name := range c.Series {
-		text(nameWidth+at*100, 20, fmt.Sprintf(`class="bar" fill-opacity="%s"`, c.shade(at)), "■ "+name)
+		x := nameWidth + at*110
+		element(`<rect x="%d" y="11" width="10" height="10" class="bar" fill-opacity="%s"/>`, x, c.shade(at))
+		text(x+15, 20, "", name)
 	}
 	most := 1.0
 	for _, r := range c.Rows {
