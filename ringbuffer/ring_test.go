@@ -94,6 +94,22 @@ func TestPutRefusesWhatWouldRepeat(t *testing.T) {
 	}
 }
 
+// A run that is being dealt keeps its room, though its slot is free.
+func TestPutCountsTheRunThatIsDealt(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 8})
+	mustPut(t, r, 10, 8)
+	mustPut(t, r, 20, 8)
+	if _, err := r.Take(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Put(ringbuffer.Run{First: 30, N: 8}); !errors.Is(err, ringbuffer.ErrFull) {
+		t.Errorf("Put = %v, want %v", err, ringbuffer.ErrFull)
+	}
+	if err := r.Put(ringbuffer.Run{First: 30, N: 1}); err != nil {
+		t.Errorf("Put of as many ids as there is room for = %v", err)
+	}
+}
+
 // low reports whether the ring asks to be filled.
 func low(r *ringbuffer.Ring) bool {
 	select {
