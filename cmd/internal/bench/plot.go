@@ -43,7 +43,7 @@ func (c *Chart) Draw(to io.Writer) error {
 	for at, name := range c.Series {
 		x := nameWidth + at*110
 		element(`<rect x="%d" y="11" width="10" height="10" class="bar" fill-opacity="%s"/>`, x, c.shade(at))
-		text(x+15, 20, "", name)
+		text(x+15, 20, `class="series"`, name)
 	}
 	most := 1.0
 	for _, r := range c.Rows {
