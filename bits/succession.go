@@ -16,8 +16,8 @@ type Succession struct {
 	// worker numbers can keep ids apart: see FreshNumbers.
 	From, Until time.Time
 
-	// In bits low to high of an id, both layouts have worker numbers. high is not
-	// above low if there are no such bits.
+	// Both layouts keep worker numbers in bits low to high of an id. If they share no such bits,
+	// high is at most low.
 	low, high uint8
 
 	old, next *Allocator

@@ -110,7 +110,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A reader that has gone away is no fault; any other failure to write is.
+// A reader that has gone away is not an error; any other failed write is.
 func TestStandardOutputFails(t *testing.T) {
 	clitest.Elsewhere(t)
 	uidring.Succeed(t, "gen")

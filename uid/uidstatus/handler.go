@@ -105,7 +105,7 @@ func refuse(w http.ResponseWriter, status int, format, arg string) {
 	http.Error(w, fmt.Sprintf("uidstatus: "+format, short(arg)), status)
 }
 
-// write sends a whole answer. A client that has gone is no fault of the handler.
+// write sends a whole answer. The handler ignores a client that has gone away.
 func write(w http.ResponseWriter, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

@@ -14,7 +14,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A write that fails is no wrong use, not even before the command has begun.
+// A failed write is not a usage error, even before the command has begun.
 func TestFailedWrite(t *testing.T) {
 	for _, args := range []string{"", "--help"} {
 		root := &cobra.Command{Use: "uidring", Long: "A test.", RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}

@@ -91,7 +91,7 @@ func (f *TextFlags) Open() (Text, error) {
 	}, nil
 }
 
-// Hint says what may be wrong with a text that is no id.
+// Hint says why a text may not parse as an id.
 func (f *TextFlags) Hint(text string) string {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return "; this looks like UTF-16, want UTF-8"

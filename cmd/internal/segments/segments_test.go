@@ -135,7 +135,7 @@ with blank  1        1000  2026-01-02T03:04:05Z
 	}
 }
 
-// A database without the table has no counters, which is no fault, and gets no table.
+// Listing the counters of a database without the table succeeds, and creates no table.
 func TestNoTable(t *testing.T) {
 	clitest.Elsewhere(t)
 	need.Must(t, os.WriteFile(database.Default, nil, 0o600))

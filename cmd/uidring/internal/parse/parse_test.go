@@ -98,7 +98,7 @@ ID  TIME                      WORKER  SEQUENCE
 	}
 }
 
-// parse reports each text that is no id on a line, and reads the others.
+// parse reports each line that is not an id, and parses the others.
 func TestParseWrongIDs(t *testing.T) {
 	long := strings.Repeat("7", 100_000)
 	stdin := " 1\t\r\n\n   \n2\nx y\n-3\n9223372036854775808\n" + long + "\n4\n9007199254740992\n" + long + "\n5"

@@ -20,8 +20,8 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// b has a file of its own: the keys of a Registry pass what others hold, in an order of starts
-// that varies, and the numbers of a range or of an Assigner are then used up.
+// The generator b has its own file. On a shared one, the Registry's keys could pass the numbers of a
+// range or an Assigner, depending on which generator starts first.
 const everyKind = `
 stores: [{name: file, url: ids.db}, {name: keys, url: keys.db}]
 limits: {ids: 500}

@@ -1,8 +1,8 @@
 // Package serve is what uidringd does without a subcommand: it serves the generators of
 // a config.
 //
-// Packages api and rpc have the routes of ids, package resp the Redis protocol at an address of its
-// own. This package adds the page at /, /metrics, /status/, and the probes /healthz and /readyz,
+// Packages api and rpc serve ids over HTTP and gRPC. Package resp serves the Redis protocol at another
+// address. This package adds the page at /, /metrics, /status/, and the probes /healthz and /readyz,
 // which need no token and show no text of a store. docs/server.md describes them, and the steps of a
 // stop.
 package serve
