@@ -96,7 +96,7 @@ the rights to create counters.`,
 			case err != nil:
 				return err
 			case strings.TrimSpace(user) == "" && (store != nil || db.Name() != "sqlite"):
-				return cli.Usagef("--user is empty, want who gets the rights, such as ids")
+				return cli.Usagef("--user is empty, want the user who gets the rights, such as ids")
 			case store == nil:
 				return write(cmd.OutOrStdout(), db, tables, counters, user)
 			case flags.Changed("table") || flags.Changed("segments"):

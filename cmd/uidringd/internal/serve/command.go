@@ -41,6 +41,9 @@ func Add(root *cobra.Command) {
 	root.AddCommand(newHealth())
 	root.Args = cobra.NoArgs
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("config") && path == "" { // a variable of a shell that is not set
+			return cli.Usagef("--config is empty, want the path of a YAML file, or no --config")
+		}
 		c, err := read(path, flags, cmd.ErrOrStderr())
 		switch {
 		case err != nil:
