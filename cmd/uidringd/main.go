@@ -34,7 +34,7 @@ a counter. Both use the SQLite file uidring.db in the current folder.
 
 On SIGTERM or an interrupt it finishes the requests in flight, releases worker numbers
 and unused ids, and exits with code 0. A second signal ends it at once. A signal during
-the start ends it with code 143 or 130.`,
+startup ends it with code 143 or 130.`,
 		Example: `  uidringd                                 try it without a config
   uidringd --config uidring.yaml --check   check a config
   uidringd --config uidring.yaml

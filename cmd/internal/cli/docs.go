@@ -16,7 +16,7 @@ const ExitCodes = `
 
 Exit codes:
   0    success, even if the reader of standard output has gone away
-  1    failure: a store is unavailable, a text is not an id, no layout fits, or a leased
+  1    failure: a store is unavailable, input is not an id, no layout fits, or a leased
        number was not released (the ids are valid)
   2    usage error: an unknown command or flag, or an invalid value
   130  interrupted, or 143 if by SIGTERM; the output made so far is written`

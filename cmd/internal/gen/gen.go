@@ -55,8 +55,8 @@ error. The store remembers the layout; in WORKER_NODE, it is the row with the id
 undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users
 of the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
 
-If you ask for more ids than the layout has so far, the cached generator stamps ids
-ahead of the clock, by up to --max-borrow, and then waits. The default generator
+If you ask for more ids than the clock allows so far, the cached generator stamps ids up
+to --max-borrow ahead of the clock, and then waits. The default generator
 stamps the current time, and waits for the next tick when a tick is full.
 
 For a leased number, time is reserved in the database. While the database is

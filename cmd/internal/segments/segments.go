@@ -186,7 +186,7 @@ func newSet(stores database.Stores) *cobra.Command {
 		Short: "Raise a counter",
 		Long: `set raises a counter to N. It never lowers or creates one.
 
-Use set after the database was restored or failed over. Stop the services, and raise
+Use set after the database is restored or fails over. Stop the services, and raise
 each counter above the highest id in use anywhere. A running process goes on issuing
 the ids that it has reserved, whatever the counter says. When it stops, it may return
 unused ids, which lowers the counter unless set has raised it.`,

@@ -48,7 +48,7 @@ Ids of a segment, such as those of gen --segment, come from a counter and have n
 time, worker or sequence, but parse cannot tell them from other ids. If all times are
 implausible, parse says so on standard error.
 
-If a text is not an id, parse reports it on standard error and continues. The exit
+If input is not an id, parse reports it on standard error and continues. The exit
 code is then 1.`,
 		Example: `  uidring parse 896950744028951464 --layout baidu
   uidring parse --layout 31/23/9,epoch=2020-01-01 --json < ids.txt

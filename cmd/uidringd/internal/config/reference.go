@@ -54,7 +54,7 @@ func Reference() string {
 			row(code(list+"."+name), code(usual[key+"."+name]), wanted(key, name), says[key+"."+name])
 		}
 	}
-	text.WriteString("\n## Generators\n\nThe keys of an item of `generators`, by its kind.\n\n")
+	text.WriteString("\n## Generators\n\nThe keys of items in `generators`, by kind.\n\n")
 	row("key", "kinds", "default", "values", "")
 	row("---", "---", "---", "---", "---")
 	done := map[string]bool{}

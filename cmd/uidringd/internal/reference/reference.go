@@ -157,7 +157,7 @@ func failures() string {
 		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, status, http.StatusText(status), rpc.Codes[kind], resp.Word(kind),
 			responses[fmt.Sprint(status)].Description)
 	}
-	text.WriteString("\nWhy a generator cannot issue ids, in answers, in /readyz and in the health service:\n\n")
+	text.WriteString("\nWhy a generator cannot issue ids, as answers, /readyz and the health service say:\n\n")
 	for _, reason := range service.Reasons() {
 		fmt.Fprintf(&text, "- %s\n", reason)
 	}
