@@ -69,9 +69,9 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 }
 
 // FreshNumbers returns the lowest range of safe worker numbers, from first to last. Under a safe
-// number, next never stamps an id that old stamped under a number from 0 to used. If both layouts
-// have the same WorkerBits and SequenceBits, every number above used is safe. If no number is
-// safe, ok is false.
+// number, no new id equals an old one stamped under a number from 0 to used. If both layouts have
+// the same WorkerBits and SequenceBits, every number above used is safe. If no number is safe, ok
+// is false.
 func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	if s.From.IsZero() {
 		return 0, s.next.maxWorker, true

@@ -29,7 +29,7 @@ func PresetNames() []string {
 }
 
 // String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s. [ParseLayout]
-// reads this text. The epoch is a date if it is midnight in UTC, and otherwise in RFC 3339.
+// reads this text. The epoch is written as a date if it is midnight UTC, else in RFC 3339.
 func (l Layout) String() string {
 	epoch := l.Epoch.UTC()
 	form := time.RFC3339Nano
@@ -55,8 +55,8 @@ func (l Layout) String() string {
 //	41/datacenter:5+machine:5/12,unit=1ms
 //	baidu,epoch=2016-05-20T00:00:00+08:00
 //
-// An epoch is a date, midnight in UTC, or an instant in RFC 3339. A unit is a
-// duration for [time.ParseDuration]. The error quotes the wrong part and matches
+// An epoch is a date (midnight UTC) or an instant in RFC 3339. A unit is a
+// duration for [time.ParseDuration]. The error quotes the bad part and matches
 // [ErrLayout].
 func ParseLayout(text string) (Layout, error) {
 	widths, options, more := strings.Cut(text, ",")

@@ -12,7 +12,7 @@
 //     order in which the source made them.
 //   - While a source blocks, the executor holds no lock that a taker, Stats or
 //     Close needs.
-//   - A thousand takers below the threshold cause only one refill.
+//   - A low ring is refilled only once, even for 1,000 takers.
 //   - The executor calls the source only when the longest run fits, so it never discards a run
 //     because the ring is full.
 //   - A panic in the source or in a handler becomes a [*PanicError], and the

@@ -29,7 +29,7 @@ func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
 func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 
 // A Source returns the next run of ids. They must be greater than all ids that it returned
-// before, and at most as many as the ring's run length. A Source is called by one goroutine at a
+// before, and no more than the ring's run length. A Source is called by one goroutine at a
 // time.
 //
 // A source may block, on a database or a network, if Config.Blocking is set. Close cancels ctx,
@@ -43,8 +43,8 @@ func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 // schedule is due.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err names a delay, and how long it is. A delay of zero or less has an
-// unknown length and counts as a second; otherwise, a waiting taker and a blocking source would
+// RetryAfter reports whether err names a delay, and how long it is. A delay of zero or less means
+// an unknown one and counts as a second; otherwise, a waiting taker and a blocking source would
 // drive each other in a busy loop.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }

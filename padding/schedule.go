@@ -36,7 +36,7 @@ func (s Schedule) arm(timer *time.Timer) {
 // interval of a second or more, such as "@every 1m". The fields are minute, hour, day of
 // month, month and day of week. Empty text is the zero Schedule.
 //
-// Times are local to the process. The executor's timer runs on the monotonic clock, so a step of
+// Times are in the local zone. The executor's timer runs on the monotonic clock, so a step of
 // the wall clock delays the schedule by at most one interval. The error matches [ErrSchedule],
 // and quotes the text. A time zone in the text is an error, because the parser panics on some.
 func ParseSchedule(text string) (Schedule, error) {

@@ -7,7 +7,7 @@ type Stats struct {
 	Refills      int64         // times that Fill put one run or more
 	Helps        int64         // runs that takers put because the ring was empty
 	RejectedPuts int64         // runs given to Config.RejectedPut
-	Making       time.Duration // how long the current call of a blocking source has taken; 0 without one
+	Making       time.Duration // how long the current call to a blocking source has taken; 0 if none
 	LastError    error         // why the ring could not be filled; nil once it is full
 }
 

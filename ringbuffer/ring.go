@@ -299,7 +299,7 @@ func (r *Ring) signalLow() {
 }
 
 // Low returns a channel on which the ring signals when a taker finds the ring empty, and when the
-// ring starts to deal a run that fewer than Threshold ids follow. The channel buffers one signal,
+// ring starts to deal a run followed by fewer than Threshold ids. The channel buffers one signal,
 // is never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 

@@ -129,7 +129,7 @@ func (r *Ring) dropCurrent(last int64) Run {
 }
 
 // Close drops all ids and returns them. From then on, Put returns [ErrClosed], and takers find the
-// ring empty. Ids from the first returned id on were never dealt and never will be. Every lower id
+// ring empty. No id at or above the first one returned ever was or will be dealt. Every lower id
 // that was put was dealt or dropped before. Later calls return the same runs.
 func (r *Ring) Close() []Run {
 	r.mu.Lock()

@@ -134,7 +134,7 @@ func (g *Cached) Close() error { return g.engine.Close() }
 
 // Shutdown unblocks every waiting call, drops the remaining ids and releases a leased worker
 // number. Later calls for ids return [ErrClosed]. Later and concurrent calls to Shutdown wait for
-// the first, which its own ctx bounds. The error says what could not be stopped or released.
+// the first, which is bounded by its own ctx. The error says what could not be stopped or released.
 func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
 
 // releaseFrom gives the number back, together with the time of the ids that are left
@@ -162,10 +162,10 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 // layout's lifetime. If nothing is left, or to is not after from, the error matches
 // [bits.ErrRange].
 //
-// The range holds for every generator except Slots that uses this layout with the same or smaller
-// MaxAge and MaxBorrow, whatever its worker number. Widen it by the difference between the
-// machines' clocks. A loop over All that holds claimed ids for longer than MaxAge can yield ids
-// from before the range.
+// Except for Slots, it holds for every generator with this layout and the same or smaller MaxAge
+// and MaxBorrow, whatever its worker number. Widen it by the difference between the machines'
+// clocks. A loop over All that holds claimed ids for longer than MaxAge can yield ids from before
+// the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }

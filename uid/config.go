@@ -49,9 +49,9 @@ type CachedConfig struct {
 	// one. Set it only if [bits.NewSuccession] shows that ids of the two layouts cannot be equal.
 	PreviousLayout bits.Layout
 
-	// BoostPower, from 1 to 20, sizes the ring, which holds the ids of 2^BoostPower ticks. The
-	// ring must be able to fill up with the present tick, ticks up to MaxBorrow ahead and ticks up
-	// to 7/8 of MaxAge behind. Zero means 3, or less if those limits require it.
+	// BoostPower, from 1 to 20, sizes the ring, which holds the ids of 2^BoostPower ticks. The ring
+	// must not hold more than the present tick, ticks up to MaxBorrow ahead and ticks up to 7/8 of
+	// MaxAge behind. Zero means 3, or less if those limits require it.
 	BoostPower int
 
 	// PaddingFactor is the fill level, in percent, below which a background executor refills the

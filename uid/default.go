@@ -19,8 +19,8 @@ import (
 // [Cached], which makes ids ahead of demand. Make a Default with [NewDefault] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
-// With the default layout, Default makes up to 8,192 ids a second. The second after an idle one
-// may offer only half of that.
+// With the default layout, Default makes up to 8,192 ids a second. After an idle second, the next
+// may offer only half that.
 //
 // A new Default starts at a random sequence in the lower half, even under a fake clock: see
 // [docs/testing.md].
@@ -94,8 +94,8 @@ func (g *Default) caughtUp(w *grant) bool {
 //   - until the next tick, if the present tick's ids are used up;
 //   - until the clock has caught up, if it stepped back by at most
 //     DefaultConfig.MaxBackward;
-//   - until the time reserved by an earlier holder of the number has passed, if that takes at most
-//     a tick or MaxBackward;
+//   - until the time reserved by an earlier holder has passed, if that takes at most the longer of
+//     a tick and MaxBackward;
 //   - while more time is being reserved under a leased number.
 //
 // The errors are [ErrClosed], [ErrTimeExhausted], [*ClockBackwardError] and
@@ -288,7 +288,7 @@ func (g *Default) failure() error {
 //
 // If from and to are tick boundaries, such as midnight, the range is exact: no call at another
 // time returned an id in it. Otherwise the range covers the whole ticks in which from and to lie.
-// The range holds for every Default with this layout, whatever its worker, by its machine's clock.
+// By its machine's clock, the range holds for any Default with this layout, whatever its worker.
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, 0, 0)
 }

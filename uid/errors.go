@@ -48,8 +48,8 @@ var (
 	// The generator does not issue them. An operator must repair the store.
 	ErrRewound = errors.New("uid: store has gone back")
 
-	// ErrConfig is matched by every error about a config of this package, and about a worker
-	// number from a [WorkerSource] that does not fit the layout.
+	// ErrConfig is matched by every error about a config of this package, and about a
+	// [WorkerSource]'s number that does not fit the layout.
 	ErrConfig = deal.ErrConfig
 )
 
@@ -70,7 +70,7 @@ func (e *BorrowLimitError) Is(target error) bool { return target == ErrBorrowLim
 // RetryAfter returns Retry.
 func (e *BorrowLimitError) RetryAfter() time.Duration { return e.Retry }
 
-// ReservationError says that the generator may not stamp the time of the next id under its leased
+// ReservationError says that the generator cannot stamp the time of the next id under its leased
 // number: the time is not reserved, or an earlier holder reserved it. It matches [ErrReservation]
 // and everything that Err matches.
 type ReservationError struct {

@@ -26,8 +26,7 @@ var ErrSyntax = errors.New("uid: not an id")
 //
 // In text and binary form, an ID is a decimal number. In JSON it is a string, since JavaScript
 // rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. [ID.Base32] and
-// [ID.Base62] are shorter texts that sort as the ids do. These libraries read back what they
-// write:
+// [ID.Base62] are shorter, and sort as the ids do. What libraries write, and read back if they read:
 //
 //	fmt, encoding/csv, text/template, slog, rueidis (as String)   decimal text
 //	encoding/json and keys of its maps, yaml.v3, zap, zerolog     "decimal text"

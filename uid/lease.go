@@ -15,7 +15,7 @@ import (
 // that the caller knows to be free, and [lease.NewPermanent] turns any lease.Assigner into a
 // WorkerSource.
 type WorkerSource interface {
-	// Lease takes the number that request asks for, and keeps the number until Release. Lease
+	// Lease takes a number that satisfies request, and keeps it until Release. Lease
 	// calls request.Granted before it returns, and calls it again whenever the grant changes,
 	// from one goroutine at a time. ctx bounds only this call.
 	//

@@ -57,8 +57,8 @@ func (c *SlotsConfig) prepare() *invalid.List {
 // [NewSlots] and share it: all methods are safe for concurrent use. The zero value is not usable.
 //
 // Choose Slots where the clock cannot be trusted and order does not matter. An id carries the
-// clock's time or a slot's tick. That tick is at most Slots ticks from the clock if there are
-// calls in every tick, and may otherwise be further away, so Slots has no Range.
+// clock's time or a slot's tick. That tick is at most SlotsConfig.Slots ticks from the clock if
+// every tick has calls, but may otherwise be further, so Slots has no Range.
 //
 // Slot i remembers one of the ticks t with t mod Slots = i, and how many of its sequences
 // are used. An id comes from the slot of the present tick. If the slot remembers an earlier

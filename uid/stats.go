@@ -19,8 +19,8 @@ type Stats struct {
 	Closed        bool          // no more ids are made
 	LastError     error         // why no more ids can be made ready; for Default, Slots and Backfill, why calls fail now
 
-	Clock *ClockStats // of generators whose ids carry time; nil for others
-	Ring  *RingStats  // of Cached; nil for others
+	Clock *ClockStats // for generators whose ids carry time; otherwise nil
+	Ring  *RingStats  // for Cached; otherwise nil
 	Loads *LoadStats  // of segments and clients; nil for others, and for segment.Striped, whose Stores have Loads
 }
 

@@ -33,7 +33,7 @@ type StoreConfig struct {
 	NoOtherTable bool
 
 	// NoSchema stops the Store from creating the table. Set it if your migrations create the
-	// table, with the statement that Schema returns and the command uidring schema prints.
+	// table, with the statement that Schema returns and "uidring schema" prints.
 	NoSchema bool
 }
 

@@ -33,26 +33,26 @@
 // # Registry and Leasers in one database
 //
 // Registries and Leasers in one database get different numbers, in whatever order they start. As
-// long as there are only Leasers, WORKER_LEASE counts their new numbers. The first Registry that
-// starts makes the key of WORKER_NODE the authority, and raises the key above every number that
-// was counted, assigned or given in a range. From then on, each new number of a Leaser is also a
-// key, from a row of WORKER_NODE whose port is WORKER_LEASE. So a service can change from
-// NewRegistry to NewLeaser, or back, one process at a time. Row -1 of WORKER_LEASE records the
-// change of authority, which is final.
+// long as there are only Leasers, WORKER_LEASE counts their new numbers. The first Registry to
+// start makes WORKER_NODE's key counter the authority, and raises it above every number that was
+// counted, assigned or given in a range. From then on, each new number of a Leaser is also a key,
+// from a row of WORKER_NODE whose port is WORKER_LEASE. So a service can change from NewRegistry to
+// NewLeaser, or back, one process at a time. Row -1 of WORKER_LEASE records the change of
+// authority, which is final.
 //
 // A Leaser with a range or an Assigner fails to start, with [ErrMixed], if the keys have reached
 // its numbers. The error says what you can do.
 //
-// A Registry in another language, or from an earlier version, takes keys without asking any
-// Leaser. Plain Leasers are safe beside such a Registry once one of them, or a Registry from this
-// package, has started after WORKER_NODE was created. So start one before the other language's
-// first process. Do not combine such a Registry with ranges and Assigners, because its keys will
-// reach their numbers. Leasers from an earlier version can share the tables too, but start the
-// first Registry while none of them is starting: a Leaser that looked for WORKER_NODE before the
-// table existed goes on counting.
+// A Registry in another language, or from an earlier version, takes keys without asking any Leaser.
+// Plain Leasers are safe beside such a Registry once one of them, or a Registry from this package,
+// has started after WORKER_NODE was created. So start one before the other language's first
+// process. Do not combine such a Registry with ranges and Assigners, because its keys will reach
+// their numbers. Leasers from an earlier version can share the tables too, but none may be starting
+// when the first Registry starts: a Leaser that looked for WORKER_NODE before the table existed
+// goes on counting.
 //
-// The database user needs the rights that [Store.Grants] and [Registry.Grants] return,
-// and the command uidring schema prints:
+// The database user needs the rights that [Store.Grants] and [Registry.Grants] return, and "uidring
+// schema" prints:
 //
 //	GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE TO ids
 //	GRANT SELECT, INSERT, UPDATE ON WORKER_NODE TO ids

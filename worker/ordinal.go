@@ -16,7 +16,7 @@ import (
 //
 // Used alone, the source relies on two promises from the caller: nothing else, such as a second
 // StatefulSet or another cluster, stamps ids under these numbers; and a restarted pod stamps only
-// later times than its predecessor. Kubernetes runs only one pod of a name at a time, unless a pod
+// later times than its predecessor. Kubernetes runs only one pod per name at a time, unless a pod
 // is force-deleted or its node is cut off. A Leaser ensures both:
 //
 //	worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})

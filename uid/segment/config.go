@@ -14,7 +14,7 @@ import (
 
 // Defaults of the fields of [Config] and [StripedConfig].
 const (
-	DefaultStep        = 1000 // of a counter that Create makes
+	DefaultStep        = 1000 // for counters that Create makes
 	DefaultMaxStep     = 1 << 30
 	DefaultAhead       = 10 * time.Minute
 	DefaultLoadAt      = 10
@@ -26,19 +26,18 @@ const (
 const MaxStep = 1 << 40
 
 // ErrConfig is matched by every error about a config of this package or of a store. It also means
-// that ids would repeat: the store has a counter for the tag that was made for another number or
-// order of stores, for another Block, or by [Striped] rather than [New] or [Tags] (or the
-// reverse).
+// that ids would repeat: the tag's counter in the store was made for another number or order of
+// stores, for another Block, or by [Striped] rather than [New] or [Tags] (or vice versa).
 var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. A zero field means its default.
 type Config struct {
 	// Create makes New create the counter and its table if they are missing. New cannot tell a new
-	// counter from a lost one: it restarts a lost one at 1, and ids repeat. In production, create
-	// counters once, with uidring segments create.
+	// counter from a lost one: it restarts a lost one at 1, and ids repeat. In production, run
+	// "uidring segments create" once per counter.
 	Create bool
 
-	// Step is the size of the first range in ids, from MinStep to MaxStep. Zero means the store's
+	// Step is the size in ids of the first range, from MinStep to MaxStep. Zero means the store's
 	// own step, such as a row's column step. That step is then also MinStep, and may change while
 	// the generator runs.
 	Step int64
@@ -51,7 +50,7 @@ type Config struct {
 	// store becomes unavailable, ids last nearly that long. Zero means 10 minutes.
 	Ahead time.Duration
 
-	// LoadAt is the percentage of a range that is used when the generator loads the next one.
+	// LoadAt is the percentage of a range used up before the generator loads the next one.
 	// From 1 to 99; zero means 10.
 	LoadAt int
 

@@ -26,7 +26,7 @@ type Counter struct {
 
 var _ uid.Generator = (*Counter)(nil)
 
-// New returns a generator for the counter tag in store, and loads its first range. ctx bounds
+// New returns a generator for tag's counter in store, and loads its first range. ctx bounds
 // only this call. Stop the generator with Close or Shutdown, which return unused ids to the
 // store. New fails if the store is a [Lister] and has counters that [Striped] uses for tag.
 //

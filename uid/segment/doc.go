@@ -36,11 +36,11 @@
 // # New and Striped
 //
 // For the tag orders, New and NewTags use the counter "orders", but a [Striped] uses others, such
-// as "orders 1/2 x1000". Both count from 1, so their ids would repeat. Each therefore lists the
-// store's counters when it starts, and fails with [ErrConfig] if it finds one of the other kind.
-// With Create, NewStriped also makes a counter "orders" without ids, so if both start together,
-// at most one succeeds. Counters in other stores go unnoticed, and so do those in a [Store] that
-// is not a [Lister]. [docs/migrating.md] shows how to switch from New to Striped.
+// as "orders 1/2 x1000". Both count from 1, so their ids would repeat. Each generator thus first
+// lists the store's counters, and fails with [ErrConfig] if it finds one of the other kind. With
+// Create, NewStriped also makes a counter "orders" without ids, so if both start together, at most
+// one succeeds. Counters in other stores go unnoticed, and so do those in a [Store] that is not a
+// [Lister]. [docs/migrating.md] shows how to switch from New to Striped.
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md#from-new-to-striped
 package segment

@@ -67,7 +67,7 @@ type CounterInfo struct {
 	Tag     string
 	Next    int64     // the least id that is not reserved
 	Step    int64     // the store's own step; 0 if it has none
-	Updated time.Time // of the last change; zero if the store does not keep it
+	Updated time.Time // when last changed; zero if the store does not keep it
 }
 
 var (

@@ -63,7 +63,7 @@ func (c CounterInfo) NextID() int64 {
 	return s.id(c.Next)
 }
 
-// NextFor returns the least [CounterInfo].Next for tag at which every further id is at least id.
+// NextFor returns the least [CounterInfo].Next at which all further ids of tag are at least id.
 // It differs from id only for counters of [Striped].
 func NextFor(tag string, id int64) int64 {
 	s, _ := stripeOf(tag)

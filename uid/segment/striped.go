@@ -38,8 +38,8 @@ func (c *StripedConfig) prepare() *invalid.List {
 }
 
 // Striped makes ids from one counter in each of several stores. Blocks of consecutive ids rotate
-// among the stores: of N stores, store i has every block ≡ i mod N. Striped makes ids as long as
-// one store is reachable. Make one with [NewStriped]. All methods are safe for concurrent use.
+// among the N stores: store i has each block b ≡ i (mod N). Striped makes ids as long as one store
+// is reachable. Make one with [NewStriped]. All methods are safe for concurrent use.
 //
 // Order: each id comes from a random store, so ids ascend only within one store.
 type Striped struct {

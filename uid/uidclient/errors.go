@@ -40,8 +40,8 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // RetryAfter returns Retry.
 func (e *UnavailableError) RetryAfter() time.Duration { return e.Retry }
 
-// StatusError says that a server answered with a status other than 200. After 408, 429 and 500 or
-// above, the client retries: see [UnavailableError]. After any other status, calls fail at once.
+// StatusError says that a server answered with a status other than 200. After 408, 429, or 500 and
+// up, the client retries: see [UnavailableError]. After any other status, calls fail at once.
 type StatusError struct {
 	Server string // its URL
 	Status int

@@ -55,7 +55,7 @@
 // UPDATE for the rest. The plugin gives the struct or map the key of the row that remains, before
 // GORM saves rows that refer to it:
 //
-//   - from RETURNING where it returns such rows: with DO UPDATE, and on MariaDB always;
+//   - from RETURNING where it returns that row: with DO UPDATE, and always on MariaDB;
 //   - on MySQL from LAST_INSERT_ID, for a single row;
 //   - otherwise by two SELECTs, if a row may have been kept: one by the new keys, one by the
 //     conflicting columns. These are the columns of OnConflict, or those tagged unique or

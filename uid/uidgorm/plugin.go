@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	// ErrKey means that the plugin cannot fill a key: the model declares it incorrectly, the
-	// value to create cannot take it, or GORM would write the value without it.
+	// ErrKey means that a key cannot be filled: the model declares it incorrectly, the value given
+	// to Create cannot take it, or GORM would write the value without it.
 	ErrKey = errors.New("uidgorm: key cannot be filled")
 
 	// ErrConflict means that the database kept an existing row instead of a new one, that its key

@@ -26,18 +26,18 @@ const (
 // ErrConfig is matched by every error about a [Config], a [Node], or the config of a store.
 var ErrConfig = errors.New("lease: invalid config")
 
-// Range is the numbers from From to To, inclusive.
+// Range is the numbers From through To.
 type Range struct{ From, To int64 }
 
 // Config configures a [Leaser]. A zero field means its default. A single error, which matches
 // [ErrConfig], names every invalid field with its value and the allowed values.
 type Config struct {
-	// Window is how far ahead of the present, and of the last id stamped, a Leaser keeps time
-	// reserved. If the store is unavailable, ids last that long at the layout's rate or below; a
-	// service that draws faster uses the window up faster. After a crash, the number's next
-	// holder starts up to Window after the last write. From 100 ms to a year, and no shorter than
-	// Expiry; zero means 10 minutes, or Expiry if Assigner is set, because a longer Window makes
-	// the next holder of an assigned number wait.
+	// Window is how much time a Leaser keeps reserved beyond the present and the last id stamped.
+	// If the store is unavailable, ids last that long at the layout's rate or below; a service that
+	// draws faster uses the window up faster. After a crash, the number's next holder starts up to
+	// Window after the last write. From 100 ms to a year, and no shorter than Expiry; zero means 10
+	// minutes, or Expiry if Assigner is set, because a longer Window makes the next holder of an
+	// assigned number wait.
 	Window time.Duration
 
 	// Expiry is how long a holder may go without a heartbeat before another may take its number.
@@ -47,8 +47,8 @@ type Config struct {
 	Expiry time.Duration
 
 	// MaxSkew is how far the clock that stamps ids may differ from the store's clock when a holder
-	// starts. Later, a greater difference is only logged. If the store has no clock, the Leaser
-	// compares with the time since the holder started. From 100 ms to a year; zero means a minute.
+	// starts. Later, a greater difference is only logged. If the store has no clock, the time since
+	// the holder started stands in for it. From 100 ms to a year; zero means a minute.
 	MaxSkew time.Duration
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
@@ -74,7 +74,7 @@ type Config struct {
 	// Node describes the process in the row. Zero means what DetectNode returns.
 	Node Node
 
-	// Logger receives warnings and changes of number; nil means slog.Default at that time. Its
+	// Logger receives warnings and number changes; nil means slog.Default when logging. Its
 	// handler may draw ids from the Leaser's generator, since a separate goroutine writes the
 	// lines. Release waits for them until its context is done.
 	Logger *slog.Logger

@@ -29,7 +29,7 @@
 // # Operating leases
 //
 // [Leaser.Leases] lists the numbers in a store and their holders. [Leaser.Free] frees a dead
-// holder's number before it expires, and [Leaser.Revoke] even a live holder's. The command uidring
+// holder's number before expiry; [Leaser.Revoke] frees even a live holder's. The command uidring
 // workers does the same.
 //
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md

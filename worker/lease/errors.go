@@ -29,7 +29,7 @@ var (
 	// ErrSkew is matched by a SkewError.
 	ErrSkew = errors.New("lease: the clock is wrong")
 
-	// ErrNoLease is matched by the error of Free when the number has no row.
+	// ErrNoLease is matched by Free's error when the number has no row.
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
@@ -58,7 +58,7 @@ func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
 type SkewError struct {
 	Ahead     time.Duration // how far the generator's clock is ahead of the store's; negative if behind
 	Max       time.Duration // Config.MaxSkew
-	StoreTime time.Time     // by the store's clock; zero, only in the log, if the store has none
+	StoreTime time.Time     // by the store's clock; zero if it has none (only in the log)
 }
 
 func (e *SkewError) Error() string {

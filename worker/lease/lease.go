@@ -29,7 +29,7 @@ type Request struct {
 	PreviousLayout string
 
 	// Fresh asks for a number that was never given out before, so a Leaser does not look for a
-	// free one. Each Grant then has Fresh. A Leaser with an Assigner rejects it.
+	// free one. Each Grant is then Fresh. A Leaser with an Assigner rejects it.
 	Fresh bool
 }
 
@@ -46,9 +46,9 @@ type Grant struct {
 
 // Lease is a worker number that is held.
 type Lease interface {
-	// Use reports that the generator has stamped or needs instants up to used, and for now needs
-	// none beyond most. The lease reserves more before used reaches the end of the grant. Use
-	// does not block, and is safe for concurrent use.
+	// Use reports that the generator has stamped or needs instants up to used, and needs none past
+	// most for now. The lease reserves more before used reaches the end of the grant. Use does not
+	// block, and is safe for concurrent use.
 	Use(used, most time.Time)
 
 	// Release gives the number back. next is the first instant that the holder has not stamped;

@@ -43,7 +43,7 @@ type Node struct {
 	Type NodeType // NodeContainer or NodeActual
 }
 
-// PID returns the process id that [DetectNode] writes into Port, and 0 if Port has none.
+// PID returns the process id that [DetectNode] writes into Port, or 0 if Port has none.
 func (n Node) PID() int {
 	digits, _, _ := strings.Cut(n.Port, "@")
 	if pid, err := strconv.Atoi(digits); err == nil && digits != n.Port {

@@ -45,8 +45,7 @@
 //	  +eval +evalsha +get +set +hget +hgetall +hmget +hexists +hset +ping +info +time +config|get +cluster|slots +command
 //
 // Without CONFIG GET, a Leaser cannot check the settings, and logs a warning. Only cluster clients
-// send CLUSTER SLOTS, and only uidringd sends PING. Anyone who can write there can make ids
-// repeat.
+// send CLUSTER SLOTS, and only uidringd sends PING. Any writer of these keys can make ids repeat.
 //
 // [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md

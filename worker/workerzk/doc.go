@@ -1,5 +1,5 @@
-// Package workerzk takes worker numbers from ZooKeeper: leased numbers by [NewLeaser], and the
-// numbers of Leaf-snowflake by [NewLeaf].
+// Package workerzk takes worker numbers from ZooKeeper: leased numbers with [NewLeaser], and
+// Leaf-snowflake's with [NewLeaf].
 //
 //	conn, events, err := zk.Connect(servers, 10*time.Second)
 //	gen, err := uid.NewCached(ctx, workerzk.NewLeaser(conn, lease.Config{}), uid.CachedConfig{})

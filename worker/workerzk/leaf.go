@@ -30,9 +30,9 @@ type LeafConfig struct {
 	// ACL is as in [Config].
 	ACL []zk.ACL
 
-	// Lease configures the lease. Its zero Expiry means 12 seconds, so that the holder reports
-	// every 3 seconds, as Leaf does. Its zero Window means the Expiry, so that without ZooKeeper,
-	// ids end after 9 to 12 seconds. Its Assigner must be nil.
+	// Lease configures the lease. A zero Expiry means 12 seconds, so that the holder reports every
+	// 3 seconds, as Leaf does. A zero Window means the Expiry, so without ZooKeeper, ids run out
+	// after 9 to 12 seconds. Its Assigner must be nil.
 	Lease lease.Config
 }
 
@@ -61,12 +61,12 @@ func (c LeafConfig) leaser(from lease.Assigner) lease.Config {
 	return c.Lease
 }
 
-// NewLeaf returns a Leaser for the worker number that Leaf-snowflake has for an address. It does
+// NewLeaf returns a Leaser for the worker number that Leaf-snowflake gives an address. It does
 // not call ZooKeeper. No id repeats if no Java process ever had the address, for example because
 // the port is new. If one did, ids can repeat when
 //
 //   - the Java process starts from its local file, as it does while ZooKeeper is unavailable.
-//     Delete NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
+//     Delete NAME/leafconf/PORT/workerID.properties in the temporary directory;
 //   - the Java process makes ids, but has not reported to ZooKeeper for 10 seconds when a
 //     generator takes the number;
 //   - the Java process and a generator start within 3 seconds, or the Java process's clock is

@@ -11,14 +11,14 @@
 // rights that [Store.Grants] returns, such as GRANT SELECT, UPDATE ON TABLE leaf_alloc TO ids.
 // The command uidring schema prints all statements.
 //
-// One transaction reads the row under a lock, writes the counter on condition that it is
-// unchanged, and reads it back. So ranges never overlap, at any isolation level, even on an engine
-// without locks and transactions, or on a server that alters the value it stores. The Store
-// retries a transaction that the database rolled back because of a conflict. It does not retry one
-// with an unknown outcome: the range becomes a gap.
+// One transaction reads the row under a lock, writes the counter only if it is unchanged, and reads
+// it back. So ranges never overlap, at any isolation level, even on an engine without locks and
+// transactions, or on a server that alters the value it stores. The Store retries a transaction
+// that the database rolled back because of a conflict. It does not retry one with an unknown
+// outcome: the range becomes a gap.
 //
 // The counter's column should be a BIGINT. A FLOAT, a DOUBLE or a text column fails with
-// [segment.ErrUnusable]. In a narrower column, such as an INT, Create makes no counter. An
+// [segment.ErrUnusable]. Create makes no counter in a column below BIGINT, such as INT. An
 // existing one works, with a warning, up to the column's maximum, where Reserve fails with
 // segment.ErrUnusable. Both the warning and the error include the ALTER TABLE to run.
 //
@@ -29,8 +29,8 @@
 // that ids repeat. At its first Reserve, a Store logs a warning if the server's settings or the
 // table's engine allow that.
 //
-// [Store.NextGapless] draws gapless numbers inside the caller's transactions. The command uidring
-// segments create invoices --gapless makes the counter.
+// [Store.NextGapless] draws gapless numbers inside the caller's transactions. To make the counter,
+// run "uidring segments create invoices --gapless".
 //
 //	err = db.Transaction(func(tx *gorm.DB) error {
 //		number, err := counters.NextGapless(tx, "invoices")

@@ -88,9 +88,8 @@ func (s *Store) String() string {
 // Grants returns the rights that a running service's database user needs, for "GRANT … TO user".
 func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON TABLE " + s.table} }
 
-// CreateGrants returns the rights that the user also needs to make counters, and the table if it
-// is missing. On PostgreSQL, they include one on the schema: public, unless the table's name has
-// another.
+// CreateGrants returns the further rights that the user needs to make counters and, if missing, the
+// table. On PostgreSQL, they include one on the schema: that in the table's name, or else public.
 func (s *Store) CreateGrants() []string {
 	return append([]string{s.inserting()}, sqldb.CreateGrants(s.db, s.table, "")...)
 }

@@ -18,7 +18,7 @@
 //  3. A read returns what the last write wrote. Tokens and instants come back unchanged.
 //  4. A number that was given out is never given out as new again, even if its row is deleted.
 //
-// No other fault of a store can repeat an id. The store judges by its own means whether a holder
+// No other store fault can make an id repeat. The store judges by its own means whether a holder
 // is alive: by its clock, by keys that expire, or by a connection. A wrong judgment only costs a
 // live holder its number.
 //

@@ -22,9 +22,8 @@ type transientError struct{ error }
 
 func (e *transientError) Unwrap() error { return e.error }
 
-// Throttled marks the error of a request that the client did not send, because its own rate limit
-// allows none in time. A starting holder retries until its ctx is done. Renewals retry after any
-// error.
+// Throttled marks the error of a request that the client's own rate limit kept it from sending in
+// time. A starting holder retries until its ctx is done. Renewals retry after any error.
 func Throttled(err error) error { return Transient(&throttledError{err}) }
 
 // IsThrottled reports whether err, or an error that it wraps, was marked by Throttled.

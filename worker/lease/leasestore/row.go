@@ -60,7 +60,7 @@ const (
 	Release                   // nobody holds the number: it is free at once
 )
 
-// Range is the numbers from From to To, inclusive.
+// Range is the numbers From through To.
 type Range struct{ From, To int64 }
 
 // String returns the range as logs show it, such as "0 to 99".

@@ -16,8 +16,8 @@ type Store interface {
 	// String names the store in errors and logs, without secrets, such as "WORKER_LEASE".
 	String() string
 
-	// Look returns numbers in a range that are free to take. If full is set, Look reads all rows,
-	// otherwise a sample, such as [Range.Sample].
+	// Look returns numbers in a range that are free to take. Look reads all rows if full is set, or
+	// else a sample, such as [Range.Sample].
 	Look(ctx context.Context, within Range, full bool, expiry time.Duration) (View, error)
 
 	// Read returns the row of number, or nil if there is none. now is the store's
@@ -38,9 +38,9 @@ type Store interface {
 	// reports whether this call wrote the row.
 	Swap(ctx context.Context, old string, w Write) (done bool, err error)
 
-	// SwapLayout remembers layout if the store remembers old, as one atomic step. An empty text
-	// stands for no layout. SwapLayout returns the layout that the store now remembers. A layout
-	// has at most 128 ASCII characters, and is not kept as a [Row].
+	// SwapLayout remembers layout if the store remembers old, as one atomic step. An empty string
+	// means no layout. SwapLayout returns the layout that the store now remembers. A layout has at
+	// most 128 ASCII characters, and is not kept as a [Row].
 	SwapLayout(ctx context.Context, old, layout string) (remembered string, err error)
 
 	// List returns up to limit rows with the highest numbers, highest first; a limit below 1
