@@ -337,7 +337,8 @@ func TestLeafOptions(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", path, got, err, acl)
 		}
 	}
-	s := workerzk.LeafStore(l.conn, l.name, 8080, workerzk.LeafConfig{})
+	s := workerzk.LeafStore(l.conn, l.name+"_new", 8080, workerzk.LeafConfig{}) // remembers no layout yet
+	need.Must(t, s.Prepare(background(t), slog.New(slog.DiscardHandler)))
 	for i, layout := range []bits.Layout{bits.Default(), bits.Snowflake()} {
 		err := lease.Request{Layout: layout.String()}.CheckLayout(background(t), s.SwapLayout)
 		if errors.Is(err, lease.ErrLayout) != (i == 0) || i > 0 && err != nil {
