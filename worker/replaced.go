@@ -27,7 +27,7 @@ type fileCheck struct {
 	read   string // selects a row's token
 }
 
-// checkFile returns nil if there is no file to check.
+// checkFile returns the check of an SQLite file. It returns nil for other databases, in memory, and on Windows.
 func (s *Store) checkFile(ctx context.Context, log *slog.Logger) (*fileCheck, error) {
 	if s.db.Name() != "sqlite" || runtime.GOOS == "windows" { // where an open file stays where it is
 		return nil, nil
@@ -82,6 +82,9 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 		return nil
 	}
 	got, err := c.token(ctx, number)
+	for try := 1; try < findTries && s.dialect().Transient(err) && ctx.Err() == nil; try++ {
+		got, err = c.token(ctx, number) // a number whose row is not read is lost until the row expires
+	}
 	switch {
 	case err != nil:
 		return s.marked(fmt.Errorf("open %s anew: %w", c.path, err))
