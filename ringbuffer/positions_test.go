@@ -2,6 +2,7 @@ package ringbuffer
 
 import (
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/need"
@@ -52,7 +53,7 @@ func TestHeldUpTaker(t *testing.T) {
 			}
 		}
 		want := Run{4*spans + 2, 2}
-		at := r.position.Add(2) - 2
+		at := atomic.AddInt64(&r.position, 2) - 2
 		for r.Remaining() > 0 { // and is held up again behind its claim
 			r.TakeRun(3)
 		}
@@ -68,13 +69,13 @@ func TestPollingClaimsNothing(t *testing.T) {
 	if got := r.TakeRun(math.MaxInt64); got != (Run{100, 4}) {
 		t.Fatalf("TakeRun() = %+v, want all that there is", got)
 	}
-	before := r.position.Load()
+	before := atomic.LoadInt64(&r.position)
 	for range 10 {
 		if got := r.TakeRun(math.MaxInt64); got.N != 0 {
 			t.Fatalf("TakeRun() = %+v of an empty ring", got)
 		}
 	}
-	if got := r.position.Load() - before; got != 0 {
+	if got := atomic.LoadInt64(&r.position) - before; got != 0 {
 		t.Errorf("10 polls by TakeRun used up %d positions, want none", got)
 	}
 	for range 10 {
@@ -82,12 +83,10 @@ func TestPollingClaimsNothing(t *testing.T) {
 			t.Fatalf("Take() = %v of an empty ring", err)
 		}
 	}
-	if got := r.position.Load() - before; got != 10 {
+	if got := atomic.LoadInt64(&r.position) - before; got != 10 {
 		t.Errorf("10 polls by Take used up %d positions, want 10", got)
 	}
-	if err := r.Put(Run{200, 4}); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, r.Put(Run{200, 4}))
 	if got := r.TakeRun(5); got != (Run{200, 4}) {
 		t.Errorf("TakeRun(5) = %+v, want the next run", got)
 	}
@@ -102,8 +101,8 @@ func TestPollingBehindTheLastClaim(t *testing.T) {
 		}
 	}
 	for range 10 {
-		if got := r.TakeRun(2); got.N != 0 || r.position.Load() != 4 {
-			t.Fatalf("TakeRun(2) = %+v of an empty ring, at position %d, want 4", got, r.position.Load())
+		if got := r.TakeRun(2); got.N != 0 || atomic.LoadInt64(&r.position) != 4 {
+			t.Fatalf("TakeRun(2) = %+v of an empty ring, at position %d, want 4", got, atomic.LoadInt64(&r.position))
 		}
 	}
 }
@@ -114,8 +113,8 @@ func TestClaimIsBounded(t *testing.T) {
 	for _, runLen := range []int64{4, 4 * maxClaim} {
 		r := ring(t, 4, runLen, Run{0, runLen})
 		want := min(runLen, maxClaim)
-		if got := r.TakeRun(math.MaxInt64); got != (Run{0, want}) || r.position.Load() != want {
-			t.Errorf("TakeRun() = %+v, with %d positions, want %d of each", got, r.position.Load(), want)
+		if got := r.TakeRun(math.MaxInt64); got != (Run{0, want}) || atomic.LoadInt64(&r.position) != want {
+			t.Errorf("TakeRun() = %+v, with %d positions, want %d of each", got, atomic.LoadInt64(&r.position), want)
 		}
 	}
 }

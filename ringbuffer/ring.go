@@ -14,15 +14,15 @@ import (
 )
 
 var (
-	// ErrFull is returned by Put when the ring has no room for the run. Put it again later.
+	// ErrFull is returned by Put when the ring has no room for the run. Retry later.
 	ErrFull = errors.New("ringbuffer: full")
 
-	// ErrOrder means that a run is not above all ids put before, is empty, or is longer than
-	// Config.RunLen.
+	// ErrOrder means that a run is empty, is longer than Config.RunLen, or is not above every id
+	// already put.
 	ErrOrder = errors.New("ringbuffer: run out of order")
 
-	// ErrEmpty is returned by Take when the ring is empty and Config.RejectedTake is
-	// nil.
+	// ErrEmpty is returned by TryTake, and by Take if Config.RejectedTake is nil, when the ring is
+	// empty.
 	ErrEmpty = errors.New("ringbuffer: empty")
 
 	// ErrClosed is returned by Put on a closed ring.
@@ -67,15 +67,14 @@ func (s *span) from(at, n int64) Run {
 	return Run{s.last - (left - 1), min(n, left)}
 }
 
-// Ring is a bounded queue of ids in ascending order, for one padder and any
-// number of takers. Make one with [New]. All methods may be called from any
-// goroutine.
+// Ring is a bounded queue of ids in ascending order, for one producer at a time and any number of
+// takers. Make one with [New]. All methods may be called from any goroutine.
 type Ring struct {
-	// position is what the next claim gets. Takers add to it, Drop moves it
-	// forward, nothing moves it back. It comes first, because the compiler then counts
-	// less for Take: see "Why Take is inlined" in the design of package ringbuffer. New puts
-	// a pad before the ring.
-	position atomic.Int64
+	// position is what the next claim gets. Takers add to it, Drop moves it forward, nothing
+	// moves it back; all atomically. It comes first and is no atomic.Int64, because the compiler
+	// then counts less for Take: see "Why Take is inlined" in the design of package ringbuffer.
+	// New puts a pad before the ring, whose size keeps the position aligned on 32-bit machines.
+	position int64
 	_        contention.Pad
 
 	// current is the span being dealt. Takers read it; advance writes it, under mu,
@@ -108,7 +107,7 @@ const (
 	maxClaim    = 1 << 20 // positions that one claim may use up in vain
 )
 
-// Config configures a [Ring]. A zero field means its default.
+// Config configures a [Ring]. Zero fields take their default values.
 type Config struct {
 	// Runs is how many runs the ring holds: a power of two from 1 to 2^20. Zero means 8.
 	Runs int64
@@ -121,9 +120,10 @@ type Config struct {
 	// ring signals only when a taker finds it empty.
 	Threshold int64
 
-	// RejectedTake decides what Take returns when the ring is empty. Take calls RejectedTake in
-	// its own goroutine without holding a lock. RejectedTake may put a run and take from it with
-	// TakeRun, or return an id from elsewhere. If RejectedTake is nil, Take fails with ErrEmpty.
+	// RejectedTake decides what Take returns when the ring is empty. Take calls RejectedTake in the
+	// calling goroutine, without holding a lock. RejectedTake may put a run into the ring and take
+	// from it with TakeRun, or return an id from elsewhere. If RejectedTake is nil, Take fails with
+	// ErrEmpty.
 	RejectedTake func() (id int64, err error)
 }
 
@@ -169,13 +169,13 @@ func powerOfTwo(n int64) bool { return n > 0 && n&(n-1) == 0 }
 // Take returns the least id in the ring. When the ring is empty, Take returns
 // what Config.RejectedTake returns.
 func (r *Ring) Take() (id int64, err error) {
-	return deal(takeOrReject, r.current.Load(), r.position.Add(1))
+	return deal(takeOrReject, r.current.Load(), atomic.AddInt64(&r.position, 1))
 }
 
 // TryTake is like Take, but returns [ErrEmpty] when the ring is empty, and does not call
 // RejectedTake.
 func (r *Ring) TryTake() (id int64, err error) {
-	return deal(takeOrFail, r.current.Load(), r.position.Add(1))
+	return deal(takeOrFail, r.current.Load(), atomic.AddInt64(&r.position, 1))
 }
 
 // deal returns the id of the position before next in s, or what past returns if s ends
@@ -205,8 +205,9 @@ func takeOrFail(s *span, id int64) (int64, error) {
 	return 0, ErrEmpty
 }
 
-// TakeRun claims up to limit ids at once, at most 2^20, all from the run being dealt. The result
-// is empty only if the ring is empty or limit is below 1. TakeRun does not call RejectedTake.
+// TakeRun claims up to limit ids, but never more than 2^20, in one step. All of them come from the
+// run being dealt. The result is empty only if the ring is empty or limit is below 1. TakeRun does
+// not call RejectedTake.
 func (r *Ring) TakeRun(limit int64) Run {
 	if limit <= 0 {
 		return Run{}
@@ -214,11 +215,11 @@ func (r *Ring) TakeRun(limit int64) Run {
 	n := min(limit, r.runLen, maxClaim)
 	s := r.current.Load()
 	// Check first, so that polling an empty ring claims no positions.
-	if r.position.Load()-s.end() >= 0 {
+	if atomic.LoadInt64(&r.position)-s.end() >= 0 {
 		return r.takeNext(n)
 	}
 	// As in Take, s was published before the claim.
-	at := r.position.Add(n) - n
+	at := atomic.AddInt64(&r.position, n) - n
 	if run := s.from(at, n); run.N > 0 {
 		return run
 	}
@@ -268,10 +269,10 @@ func (r *Ring) find(s *span, at, n int64) Run {
 // if the ring is empty, and whether the ring is low. Call it with mu held.
 func (r *Ring) advance(n int64) (run Run, low bool) {
 	s := r.current.Load()
-	if r.head == r.tail && r.position.Load()-s.end() >= 0 {
+	if r.head == r.tail && atomic.LoadInt64(&r.position)-s.end() >= 0 {
 		return Run{}, true // empty: nothing is claimed
 	}
-	at := r.position.Add(n) - n
+	at := atomic.AddInt64(&r.position, n) - n
 	if run := s.from(at, n); run.N > 0 {
 		return run, false
 	}
@@ -303,8 +304,8 @@ func (r *Ring) signalLow() {
 // is never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 
-// Put appends a run, whose ids must be above all ids put before. On an error, which is [ErrFull]
-// or [ErrClosed] or matches [ErrOrder], the ring is unchanged.
+// Put appends a run, whose ids must be greater than every id already put. If Put fails, with
+// [ErrFull], [ErrClosed] or an error that matches [ErrOrder], the ring is unchanged.
 func (r *Ring) Put(run Run) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -24,9 +25,7 @@ func mustNew(t interface {
 
 func mustPut(t *testing.T, r *ringbuffer.Ring, first, n int64) {
 	t.Helper()
-	if err := r.Put(ringbuffer.Run{First: first, N: n}); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, r.Put(ringbuffer.Run{First: first, N: n}))
 }
 
 func TestNewReportsEveryFault(t *testing.T) {

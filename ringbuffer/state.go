@@ -1,6 +1,9 @@
 package ringbuffer
 
-import "math"
+import (
+	"math"
+	"sync/atomic"
+)
 
 // Capacity returns how many ids fit into the ring: a power of two that never changes.
 func (r *Ring) Capacity() int64 { return r.capacity }
@@ -20,18 +23,18 @@ func (r *Ring) Remaining() int64 {
 // claimed. It is called with mu held.
 func (r *Ring) remaining() int64 {
 	s := r.current.Load()
-	return r.queued + max(0, s.end()-r.position.Load())
+	return r.queued + max(0, s.end()-atomic.LoadInt64(&r.position))
 }
 
-// HasRoom reports whether a run of the maximum length fits. If only one goroutine puts, its next
-// Put of such a run then succeeds.
+// HasRoom reports whether a run of the maximum length fits. If it does, and only one goroutine
+// calls Put, the next Put of such a run does not fail with [ErrFull].
 func (r *Ring) HasRoom() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.closed && r.runLen <= r.capacity-r.remaining() && r.tail-r.head < uint64(len(r.slots))
 }
 
-// Counts are the totals of a ring, all at one moment: Put is the sum of the others.
+// Counts are the totals of a ring, all as of the same moment, so Put is the sum of the others.
 type Counts struct {
 	Put       int64 // ids ever put
 	Taken     int64 // ids ever taken
@@ -39,8 +42,7 @@ type Counts struct {
 	Remaining int64 // ids in the ring
 }
 
-// Counts returns the totals of the ring. Takers keep no counter: Taken is Put minus Dropped and
-// Remaining.
+// Counts returns the totals of the ring. Taken is computed, as Put minus Dropped minus Remaining.
 func (r *Ring) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +61,7 @@ func (r *Ring) Oldest() (id int64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.current.Load()
-	if left := s.from(r.position.Load(), 1); left.N > 0 {
+	if left := s.from(atomic.LoadInt64(&r.position), 1); left.N > 0 {
 		return left.First, true
 	}
 	if r.head == r.tail {
@@ -118,19 +120,19 @@ func (r *Ring) dropCurrent(last int64) Run {
 	}
 	end := s.end() - max(0, s.last-last)
 	for {
-		at := r.position.Load()
+		at := atomic.LoadInt64(&r.position)
 		if at-end >= 0 {
 			return Run{}
 		}
-		if r.position.CompareAndSwap(at, end) {
+		if atomic.CompareAndSwapInt64(&r.position, at, end) {
 			return s.from(at, end-at)
 		}
 	}
 }
 
 // Close drops all ids and returns them. From then on, Put returns [ErrClosed], and takers find the
-// ring empty. No id at or above the first one returned ever was or will be dealt. Every lower id
-// that was put was dealt or dropped before. Later calls return the same runs.
+// ring empty. No id at or above the first one returned was ever dealt, or ever will be. Every lower
+// id that was put has already been dealt or dropped. Later calls return the same runs.
 func (r *Ring) Close() []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()

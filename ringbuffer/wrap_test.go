@@ -3,12 +3,15 @@ package ringbuffer
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // startAt makes the position the next that is claimed of a ring that has dealt nothing.
 func startAt(r *Ring, position int64) {
-	r.position.Store(position)
+	atomic.StoreInt64(&r.position, position)
 	r.current.Store(&span{delta: -position, ring: r})
 }
 
@@ -27,9 +30,7 @@ func positionsWrap(t *testing.T, end, ahead int64) {
 	var got []int64
 	for r.Remaining() > 4 {
 		id, err := r.Take()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		got = append(got, id)
 		if oldest, ok := r.Oldest(); !ok || oldest != id+1 || r.Remaining()%4 != 3 {
 			t.Fatalf("%d positions before the end %d ids are left from %d on, want 3 of the run from %d",
@@ -68,7 +69,7 @@ func TestVoidClaims(t *testing.T) {
 				if id, err := r.Take(); id != last || err != nil {
 					t.Fatalf("Take() = %d, %v, want %d", id, err, last)
 				}
-				r.position.Add(past)
+				atomic.AddInt64(&r.position, past)
 				for name, take := range map[string]func() (int64, error){"Take": r.Take, "TryTake": r.TryTake} {
 					if id, err := take(); err != ErrEmpty {
 						t.Errorf("%s() = %d, %v, %d positions past the span of id %d, from position %d", name, id, err, past, last, start)

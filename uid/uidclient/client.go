@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/deal"
@@ -24,12 +25,12 @@ const (
 // Client issues ids from a generator on uidring servers. Make one with [New] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
-// Order: while one server instance serves, a later call always returns larger ids.
+// Order: within one server instance, a later call always returns larger ids.
 type Client struct {
 	_ contention.Pad
 
 	// Of the first session; written with mu held, read by takers.
-	ring   atomic.Pointer[ringbuffer.Ring]
+	ring   unsafe.Pointer // a *ringbuffer.Ring: with an atomic.Pointer, the compiler would not inline Next
 	claims atomic.Pointer[claims]
 
 	_        contention.Pad
@@ -60,11 +61,12 @@ type claims = deal.Claims[uid.ID, uid.Run]
 var _ uid.Generator = (*Client)(nil)
 
 // New returns a Client for the servers at urls, such as https://ids.example.com, and fetches the
-// first ids. name names a generator in the servers' config, or a counter that they serve. ctx
-// bounds only this call. Stop the client with Close or Shutdown.
+// first ids. name is the name of a generator in the servers' config, or of a counter that they
+// serve. ctx bounds only this call. Stop the client with Close or Shutdown.
 //
-// Errors match [ErrConfig] or [uid.ErrUnavailable], or come from a server that refuses the
-// request: a [*StatusError], with status 404 for an unknown name, or [ErrAnswer].
+// An error matches [ErrConfig], [uid.ErrUnavailable] or [ErrAnswer] (returned for a Slots
+// generator too), or is a [*StatusError] from a server that refuses the request, with status 404
+// for an unknown name.
 func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {
 	requests, err := config.requests(urls, name)
 	if err != nil {
@@ -116,10 +118,9 @@ func newHTTP(config *Config) *http.Client {
 // Next returns the next id from memory. If no id is left, Next waits for the fetch in flight. If
 // no server answers, Next fails with an [*UnavailableError], or waits if Config.RejectedTake is
 // [uid.PolicyWait].
-func (c *Client) Next() (uid.ID, error) {
-	// The compiler inlines Take, and not this Next: an id costs one call.
-	id, err := c.ring.Load().Take()
-	return uid.ID(id), err
+func (c *Client) Next() (id uid.ID, err error) {
+	taken, err := (*ringbuffer.Ring)(atomic.LoadPointer(&c.ring)).Take()
+	return uid.ID(taken), err
 }
 
 // NextN is Next for many ids: see [uid.Generator].
@@ -155,7 +156,7 @@ func (c *Client) add(o *session) bool {
 }
 
 func (c *Client) draw(o *session) {
-	c.ring.Store(o.Ring())
+	atomic.StorePointer(&c.ring, unsafe.Pointer(o.Ring()))
 	of := deal.ClaimsOf[uid.ID, uid.Run](o.Dealer)
 	c.claims.Store(&of)
 }

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -252,22 +250,6 @@ func TestReject(t *testing.T) {
 			t.Errorf("Next() = %v, want ErrNotReady", err)
 		}
 	})
-}
-
-// An id costs one call: Take of the ring is inlined into Next.
-func TestTakeIsInlined(t *testing.T) {
-	need.CI(t)
-	if strconv.IntSize == 32 {
-		t.Skip("32-bit machines have no 64-bit add that is inlined")
-	}
-	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
-	need.Must(t, err)
-	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(line, "./client.go:") && strings.HasSuffix(line, "inlining call to ringbuffer.deal\n") {
-			return
-		}
-	}
-	t.Error("the compiler does not inline Take into Next")
 }
 
 // A loop goes on from one instance to the next, though that lies lower.

@@ -20,24 +20,24 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Defaults of the fields of [Config].
+// These are the defaults of the fields of [Config].
 const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute
-	DefaultMaxIDs  = 1_000_000 // for a counter: as many as servers allow by default
+	DefaultMaxIDs  = 1_000_000 // the most that servers allow by default for a counter
 	DefaultTimeout = 3 * time.Second
 )
 
-// Bounds of fields of [Config].
+// These are the bounds on fields of [Config].
 const (
 	MaxIDs    = 1 << 24
-	MinMaxAge = 100 * time.Millisecond // above zero
+	MinMaxAge = 100 * time.Millisecond // the minimum MaxAge other than zero and uid.Unlimited
 )
 
 // ErrConfig is matched by every error about a [Config], a URL or a name.
 var ErrConfig = errors.New("uidclient: invalid config")
 
-// Config configures a [Client]. A zero field means its default.
+// Config configures a [Client]. Zero fields take their default values.
 type Config struct {
 	// Token is the bearer token of each request. New refuses to send it over HTTP to
 	// an address other than loopback, unless Insecure is set.
@@ -47,11 +47,12 @@ type Config struct {
 	// default.
 	TLS *tls.Config
 
-	// Insecure permits Token over HTTP to any address.
+	// Insecure permits sending Token over HTTP to any address.
 	Insecure bool
 
-	// Ahead is how long the ids of one answer should last: the client asks for as many as the
-	// measured rate needs. At most MaxAge; zero means 10 seconds, or MaxAge if that is less.
+	// Ahead is how long the ids in one response should last: the client asks for as many as it
+	// expects to use in that time at the measured rate. It must be at most MaxAge; zero means 10
+	// seconds, or MaxAge if that is less.
 	Ahead time.Duration
 
 	// MaxAge limits the age of ids in this process. The client drops older ids and fetches fresh
@@ -59,18 +60,19 @@ type Config struct {
 	// carry no time, set [uid.Unlimited].
 	MaxAge time.Duration
 
-	// MaxIDs is the most ids to request at once, from 1 to 2^24; zero means a million. If a
-	// server allows fewer, the client requests fewer.
+	// MaxIDs is the maximum number of ids in one request, from 1 to 2^24; zero means a million. If
+	// a server allows fewer, the client requests fewer.
 	MaxIDs int64
 
-	// Timeout bounds each request; the client then tries the next server. At most half of MaxAge;
-	// zero means 3 seconds, or half of MaxAge if that is less. Keep it above the time that servers
-	// wait for ids (by default, 2 seconds) and below half of Ahead, so that no call is delayed.
+	// Timeout bounds each request; when it expires, the client tries the next server. It must be at
+	// most half of MaxAge; zero means 3 seconds, or half of MaxAge if that is less. Keep it above
+	// the time that servers wait for ids (by default, 2 seconds) and below half of Ahead, so that
+	// no call is delayed.
 	Timeout time.Duration
 
 	// RejectedTake decides what a call does when no id is left. [uid.PolicyHelp], the default,
-	// waits for a fetch in flight, and fails while no server answers. [uid.PolicyReject] fails at
-	// once. [uid.PolicyWait] waits.
+	// waits for a fetch in flight, and fails while no server answers. [uid.PolicyReject] fails
+	// immediately. [uid.PolicyWait] waits.
 	RejectedTake uid.TakePolicy
 
 	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id.

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// ErrAnswer means that a server's answer is not a list of runs.
+	// ErrAnswer means that a server's response is not a list of runs.
 	ErrAnswer = errors.New("uidclient: invalid answer")
 
 	errMoved   = errors.New("uidclient: another instance has answered")
@@ -41,7 +41,8 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 func (e *UnavailableError) RetryAfter() time.Duration { return e.Retry }
 
 // StatusError says that a server answered with a status other than 200. After 408, 429, or 500 and
-// up, the client retries: see [UnavailableError]. After any other status, calls fail at once.
+// up, the client retries: see [UnavailableError]. After 400 or 413, it requests fewer ids, down to
+// one. After any other status, calls fail immediately.
 type StatusError struct {
 	Server string // its URL
 	Status int

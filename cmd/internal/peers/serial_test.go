@@ -23,8 +23,8 @@ import (
 //
 // The binary of go test -c, by Go 1.26.8 for amd64, was read by go tool objdump -s 'Benchmark|Parallel':
 // no closure and no interface stands between a loop of this module and what it measures. b.Loop,
-// pb.Next and must are inlined, and so are the floor add, which is one LOCK XADD, and Next of Cached and of
-// Segment, which are the LOCK XADD, two loads and a comparison. All the others are direct calls.
+// pb.Next and must are inlined, and so are the floor add, which is one LOCK XADD, and Next of Cached, Segment
+// and Client, which are the LOCK XADD, four loads and a comparison. All the others are direct calls.
 
 func BenchmarkNext(b *testing.B) {
 	b.Run("impl=add", func(b *testing.B) {
