@@ -96,11 +96,11 @@ func ExampleNewSuccession() {
 		return
 	}
 	fmt.Println("every new id is greater:", s.Ordered)
-	fmt.Println("ids can be equal from", s.From.Format(time.DateOnly), "to", s.Until.Format(time.DateOnly))
+	fmt.Println("ids can collide from", s.From.Format(time.DateOnly), "to", s.Until.Format(time.DateOnly))
 	fmt.Println(s.FreshNumbers(5000))
 	// Output:
 	// every new id is greater: false
-	// ids can be equal from 2028-01-01 to 2034-07-04
+	// ids can collide from 2028-01-01 to 2034-07-04
 	// 5001 4194303 true
 }
 
@@ -140,7 +140,7 @@ func ExampleParseEpoch() {
 	// Output:
 	// 2016-05-20 00:00:00 +0000 UTC
 	// 2016-05-19 16:00:00 +0000 UTC
-	// bits: invalid layout: epoch "20 May 2016" is neither a date, such as 2026-01-01, nor an instant in RFC 3339
+	// bits: invalid layout: epoch "20 May 2016" is neither a date, such as 2026-01-01, nor an RFC 3339 timestamp
 }
 
 // Many ids a millisecond for a few hundred workers, until the next century.

@@ -149,7 +149,7 @@ func TestStale(t *testing.T) {
 		limit.Store(-1)
 		rejected := map[error]int64{}
 		e := newExecutor(t, r, c.source, padding.Config{
-			Stale: limit.Load, StaleEvery: time.Second,
+			Stale:       limit.Load, // every second
 			RejectedPut: func(run ringbuffer.Run, why error) { rejected[why] += run.N },
 		})
 		e.Start()

@@ -35,7 +35,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"BoostPower is 33, want 1 to 20", // in the original, 33 means 1
 			"PaddingFactor is 100, want 1 to 99",
 			`Schedule: padding: invalid schedule: "TZ=UTC @hourly" names a time zone`,
-			"MaxAge is 1ns, want 10ms or more, or -1ns to keep ids for ever",
+			"MaxAge is 1ns, want 10ms or more, or -1ns to keep ids forever",
 		}},
 		{uid.CachedConfig{BoostPower: -1, PaddingFactor: -1}, []string{
 			"BoostPower is -1, want 1 to 20",
@@ -51,7 +51,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		}},
 		{uid.CachedConfig{MaxBorrow: -time.Second, MaxAge: -time.Second}, []string{
 			"MaxBorrow is -1s, want -1ns for no limit, 0 for the default, or more",
-			"MaxAge is -1s, want 10ms or more, or -1ns to keep ids for ever",
+			"MaxAge is -1s, want 10ms or more, or -1ns to keep ids forever",
 		}},
 		{uid.DefaultConfig{Layout: wide, MaxBackward: -2}, []string{"Layout: bits: invalid layout", "MaxBackward is -2ns, want -1ns for no limit"}},
 		{uid.DefaultConfig{Layout: wide}, []string{"Layout: bits: invalid layout"}},

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -57,9 +58,7 @@ func forKinds(t *testing.T, of []string, config uid.CachedConfig, test func(t *t
 // opened returns a generator that the end of the test closes.
 func opened[G io.Closer](tb testing.TB, gen G, err error) G {
 	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	need.Must(tb, err)
 	tb.Cleanup(func() { gen.Close() })
 	return gen
 }
@@ -133,9 +132,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func mustNext(tb testing.TB, gen uid.Generator) uid.ID {
 	tb.Helper()
 	id, err := gen.Next()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	need.Must(tb, err)
 	return id
 }
 
@@ -143,9 +140,7 @@ func mustNext(tb testing.TB, gen uid.Generator) uid.ID {
 func parsed(tb testing.TB, gen generator, id uid.ID) bits.Parts {
 	tb.Helper()
 	parts, err := gen.Parse(id)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	need.Must(tb, err)
 	return parts
 }
 

@@ -101,9 +101,7 @@ func TestClockOutsideOfTheLayout(t *testing.T) {
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 	var h holder
-	if err := h.prepare(invalid.Of("uid", ErrConfig), NewStaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, h.prepare(invalid.Of("uid", ErrConfig), NewStaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()))
 	var numbers []int64
 	h.renumber = func(next *grant) {
 		numbers = append(numbers, next.worker)
@@ -125,7 +123,6 @@ func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 // What every call reads lies at least a cache line's distance from what calls
 // write.
 func TestHotFieldsStandApart(t *testing.T) {
-	var c Cached
 	var d Default
 	var s Slots
 	type field struct {
@@ -136,9 +133,6 @@ func TestHotFieldsStandApart(t *testing.T) {
 		name          string
 		read, written []field
 	}{
-		{"Cached", []field{
-			{"ring", unsafe.Offsetof(c.ring)},
-		}, nil},
 		{"Default", []field{
 			{"bits", unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.bits)},
 			{"grant", unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.grant)},

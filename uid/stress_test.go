@@ -128,9 +128,7 @@ func drawAll(t *testing.T, gen generator, n int64, goroutines int, ways ...strin
 				}
 				last = ids[got-1]
 				drawn[g] = append(drawn[g], ids...)
-				for before := ended.Load(); before < int64(last) && !ended.CompareAndSwap(before, int64(last)); {
-					before = ended.Load()
-				}
+				note(&ended, int64(last))
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
@@ -237,9 +238,7 @@ func TestMixedExhausted(t *testing.T) {
 // Only tables with the default names belong to each other by themselves.
 func TestBesideNames(t *testing.T) {
 	s := newSQLite(t)
-	if err := worker.NewRegistry(s.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, worker.NewRegistry(s.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
 	assign(t, worker.NewRegistry(s.DB, worker.RegistryConfig{}))
 	for _, test := range []struct {
 		config worker.StoreConfig

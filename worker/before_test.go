@@ -155,11 +155,11 @@ func TestTableWithoutKey(t *testing.T) {
 // range.
 func TestOverlappingRanges(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		out := new(logged.Text)
+		out, db := new(logged.Text), s.Open(t, s.Plain())
 		take := func(c lease.Config) {
 			t.Helper()
 			c.Logger = out.Logger()
-			holdertest.Take(t, s.leaser(s.DB, c), max22)
+			holdertest.Take(t, s.leaser(db, c), max22)
 		}
 		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
 		take(site(100, 199))

@@ -150,7 +150,7 @@ func TestWarnsFrom80Percent(t *testing.T) {
 	each(t, registries, func(t *testing.T, s *store) {
 		s.create(t)
 		var out logged.Text
-		r := s.registry(s.DB, logTo(out.Logger()))
+		r := s.registry(s.Open(t, s.Plain()), logTo(out.Logger()))
 		for _, want := range []int64{79, 80, 100} {
 			warned := want >= 80
 			s.setNext(t, want)

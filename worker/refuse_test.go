@@ -18,9 +18,13 @@ import (
 
 // handles are what must be refused, made from a good one.
 var handles = map[string]func(t *testing.T, s *store) *gorm.DB{
-	"nil":      func(*testing.T, *store) *gorm.DB { return nil },
-	"zero":     func(*testing.T, *store) *gorm.DB { return &gorm.DB{} },
-	"unopened": func(t *testing.T, _ *store) *gorm.DB { return must(t)(gorm.Open(nil, &gorm.Config{})) },
+	"nil":  func(*testing.T, *store) *gorm.DB { return nil },
+	"zero": func(*testing.T, *store) *gorm.DB { return &gorm.DB{} },
+	"unopened": func(t *testing.T, _ *store) *gorm.DB {
+		db, err := gorm.Open(nil, &gorm.Config{})
+		need.Must(t, err)
+		return db
+	},
 	"failed": func(_ *testing.T, s *store) *gorm.DB {
 		db := s.DB.Session(&gorm.Session{})
 		_ = db.AddError(errors.New("earlier"))
@@ -48,17 +52,10 @@ var handles = map[string]func(t *testing.T, s *store) *gorm.DB{
 	},
 }
 
-func must(t *testing.T) func(*gorm.DB, error) *gorm.DB {
-	return func(db *gorm.DB, err error) *gorm.DB {
-		t.Helper()
-		need.Must(t, err)
-		return db
-	}
-}
-
 func begin(t *testing.T, db *gorm.DB) *gorm.DB {
 	t.Helper()
-	tx := must(t)(db.Begin(), nil)
+	tx := db.Begin()
+	need.Must(t, tx.Error)
 	t.Cleanup(func() { tx.Rollback() })
 	return tx
 }

@@ -98,12 +98,10 @@ func failing(t *testing.T, db *gorm.DB, with map[string]error) {
 			}
 		}
 	}
-	if err := errors.Join(
+	need.Must(t, errors.Join(
 		db.Callback().Raw().Before("gorm:raw").Register("test:failing", fail),
 		db.Callback().Row().Before("gorm:row").Register("test:failing", fail),
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 }
 
 var errMade = errors.New("made to fail")

@@ -64,7 +64,7 @@ func suite(s *store, option string) leasetest.Suite {
 			own = dbtest.New(t, s.Kind)
 		}
 		stores.Store(own.Table, own)
-		url := own.Unflushed()
+		url := own.URL
 		if option != "" {
 			url = own.With(option)
 		}
@@ -88,16 +88,12 @@ func TestStatementsOfAHerd(t *testing.T) {
 		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
 			own := s.Another(t)
 			config := worker.StoreConfig{Table: own.Table, RegistryTable: s.Another(t).Table}
-			if err := worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.RegistryTable, NoOtherTable: true}).EnsureSchema(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.RegistryTable, NoOtherTable: true}).EnsureSchema(t.Context()))
 			return func(t *testing.T) leasestore.Store {
-				db := own.Open(t, s.Unflushed())
+				db := own.Open(t, s.URL)
 				count := func(*gorm.DB) { sent.Add(1) }
-				if err := errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
-					db.Callback().Create().Register("test:count", count)); err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
+					db.Callback().Create().Register("test:count", count)))
 				st := worker.NewStore(db, config)
 				need.Must(t, st.EnsureSchema(context.Background()))
 				return st
@@ -181,12 +177,10 @@ func TestClockNotRead(t *testing.T) {
 		tx.Statement.SQL.WriteString(sql)
 	}
 	db := s.Reopen(t, nil, gorm.Config{})
-	if err := errors.Join(
+	need.Must(t, errors.Join(
 		db.Callback().Query().Before("gorm:query").Register("test:stop", stop),
 		db.Callback().Row().Before("gorm:row").Register("test:stop", stop),
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	rows := s.leaser(db)
 	_, look := rows.Look(context.Background(), within, true, time.Minute)
 	_, _, read := rows.Read(context.Background(), 0, time.Minute)

@@ -20,7 +20,7 @@ func TestWarnsOfFlush(t *testing.T) {
 			assign(t, s.on(s.Open(t, url), logTo(out.Logger())))
 			return &out
 		}
-		if out := start(s.URL); out.Count("level=WARN") > 0 {
+		if out := start(s.Plain()); out.Count("level=WARN") > 0 {
 			t.Errorf("logged %s", out)
 		}
 		var unsafe, setting, value string
@@ -28,7 +28,7 @@ func TestWarnsOfFlush(t *testing.T) {
 		case "postgres":
 			unsafe, setting, value = s.With("synchronous_commit=off"), "synchronous_commit", "off"
 		case "sqlite":
-			unsafe, setting, value = s.URL+"?_journal_mode=wal&_synchronous=1&_pragma=journal_mode(wal)&_pragma=synchronous(1)", "synchronous", `"NORMAL in WAL mode"`
+			unsafe, setting, value = s.Plain()+"?_journal_mode=wal&_synchronous=1&_pragma=journal_mode(wal)&_pragma=synchronous(1)", "synchronous", `"NORMAL in WAL mode"`
 		case "mysql":
 			return // a setting of the server, not of a session
 		}

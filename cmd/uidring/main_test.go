@@ -9,32 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// beMain has the test's binary be the command, for tests that need a process.
-const beMain = "UIDRING_TEST_BE_MAIN"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(beMain) != "" {
-		main()
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// process returns the command as a separate process in the current folder.
-func process(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	need.Must(t, err)
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), beMain+"=1")
-	return cmd
-}
+func TestMain(m *testing.M) { clitest.Main(m, main) }
 
 // uidring is the command under test.
 var uidring = clitest.Command(newRoot)

@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
@@ -33,7 +30,7 @@ type running struct {
 // start runs gen until it has printed an id.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	r := &running{cmd: process(t, args...)}
+	r := &running{cmd: clitest.Process(t, args...)}
 	r.cmd.Stderr = &r.stderr
 	pipe, err := r.cmd.StdoutPipe()
 	need.Must(t, err)
@@ -180,10 +177,10 @@ func onTerminal(t *testing.T, stdin, args string) string {
 	if runtime.GOOS != "linux" {
 		t.Skip("script of util-linux is needed")
 	}
-	self, err := os.Executable()
-	need.Must(t, err)
-	cmd := exec.CommandContext(t.Context(), need.Program(t, "script"), "-qec", self+" "+args, os.DevNull)
-	cmd.Env, cmd.Stdin = append(os.Environ(), beMain+"=1", "TERM=xterm"), strings.NewReader(stdin)
+	t.Setenv("TERM", "xterm")
+	self := clitest.Process(t)
+	cmd := exec.CommandContext(t.Context(), need.Program(t, "script"), "-qec", self.Path+" "+args, os.DevNull)
+	cmd.Env, cmd.Stdin = self.Env, strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v: %s", args, err, out)
@@ -211,7 +208,7 @@ func TestTerminal(t *testing.T) {
 	if got := onTerminal(t, "", "gen -n 20000 --generator default --worker static:1 >"+os.DevNull); !strings.Contains(got, "/20000)") {
 		t.Errorf("no progress: %q", got)
 	}
-	if got := onTerminal(t, "", "bench --count 1 --duration 1ms"); !strings.Contains(got, "samples") || strings.Contains(got, "BenchmarkID") || !strings.Contains(got, "\nNextParallel/impl=Cached") {
+	if got := onTerminal(t, "", "bench --count 1 --duration 1ms"); !strings.Contains(got, "samples") || strings.Contains(got, "BenchmarkNext") || !strings.Contains(got, "\nNextParallel/impl=Cached") {
 		t.Errorf("%q", got)
 	}
 }
@@ -223,7 +220,7 @@ func TestWatch(t *testing.T) {
 	}
 	clitest.Elsewhere(t)
 	uidring.Succeed(t, "gen")
-	cmd := process(t, "workers", "--watch", "--json")
+	cmd := clitest.Process(t, "workers", "--watch", "--json")
 	pipe, err := cmd.StdoutPipe()
 	need.Must(t, err)
 	need.Must(t, cmd.Start())
@@ -242,22 +239,10 @@ func TestWatch(t *testing.T) {
 
 // TestServers has numbers come and go on the servers that the environment names.
 func TestServers(t *testing.T) {
-	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
-		t.Run(variable, func(t *testing.T) { leaseLife(t, emptyDatabase(t, clitest.Server(t, variable))) })
+	for _, kind := range []string{"mysql", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			owner, _ := clitest.User(t, kind)
+			leaseLife(t, owner.String())
+		})
 	}
-}
-
-// emptyDatabase makes a database of the test's own and returns its URL.
-func emptyDatabase(t *testing.T, server *url.URL) string {
-	t.Helper()
-	db := clitest.Open(t, server.String())
-	name := fmt.Sprintf("uidring_cmd_%d", time.Now().UnixNano())
-	need.Must(t, db.Exec("CREATE DATABASE "+name).Error)
-	t.Cleanup(func() {
-		if err := db.Exec("DROP DATABASE " + name).Error; err != nil {
-			t.Error(err)
-		}
-	})
-	server.Path = "/" + name
-	return server.String()
 }

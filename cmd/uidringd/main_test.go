@@ -1,27 +1,16 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// beMain has the test's binary be the command, for tests that need a process.
-const beMain = "UIDRING_TEST_BE_MAIN"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(beMain) != "" {
-		main()
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { clitest.Main(m, main) }
 
 // uidringd is the command under test.
 var uidringd = clitest.Command(newRoot)

@@ -15,9 +15,7 @@ import (
 // have a password, comes by the environment.
 func TestNumbers(t *testing.T) {
 	for scheme, start := range map[string]func(t *testing.T) string{
-		"etcd": func(t *testing.T) string {
-			return strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
-		},
+		"etcd": func(t *testing.T) string { return servertest.StartEtcd(t, 1)[0].Address },
 		"redis": func(t *testing.T) string {
 			return ":secret@" + servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...).Address()
 		},

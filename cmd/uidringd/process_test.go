@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 )
@@ -21,11 +22,8 @@ import (
 // process returns the command as a process of its own, in a folder.
 func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	need.Must(t, err)
-	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd := clitest.Process(t, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), beMain+"=1")
 	return cmd
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // hash returns what a config has of a token.
@@ -109,9 +111,7 @@ Content-Length: 17
 {"name":"forged"}`,
 	} {
 		conn, err := net.Dial("tcp", r.address())
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		defer conn.Close()
 		line, rest, more := strings.Cut(request, "\n")
 		if !strings.Contains(line, " HTTP/") {

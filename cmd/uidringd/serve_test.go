@@ -145,8 +145,8 @@ func TestCheckAndPrint(t *testing.T) {
 		code int
 		want []string // on standard output, or on standard error if it fails
 	}{
-		{[]string{"--config", good, "--check"}, 0, []string{"good.yaml has no faults"}},
-		{[]string{"--check"}, 0, []string{"the config that is served without --config has no faults"}},
+		{[]string{"--config", good, "--check"}, 0, []string{"good.yaml has no errors"}},
+		{[]string{"--check"}, 0, []string{"the config that is served without --config has no errors"}},
 		{[]string{"--config", good, "--print-config"}, 0, []string{"slots: 256", "listen: 127.0.0.1:8080", "wait: 2s"}},
 		{[]string{"--print-config"}, 0, []string{"url: uidring.db"}},
 		{[]string{"--config", bad, "--check"}, 2, []string{

@@ -36,8 +36,6 @@ func TestWakeDuringAFailure(t *testing.T) {
 		if took := time.Since(began); err != nil || run.First != 1 || took > 0 {
 			t.Errorf("%+v, %v after %v; want id 1 at once", run, err, took)
 		}
-		if err := d.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		need.Must(t, d.Shutdown(t.Context()))
 	})
 }

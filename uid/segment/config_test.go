@@ -3,6 +3,7 @@ package segment
 import (
 	"log/slog"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -26,8 +27,7 @@ func TestDefaults(t *testing.T) {
 		{Config{MaxStep: 1 << 40, Ahead: 1, LoadTimeout: 1}, config(func(c *Config) { c.MaxStep, c.Ahead, c.LoadTimeout = 1<<40, 1, 1 })},
 	} {
 		got := test.given
-		if err := got.prepare().Err(); err != nil || got.Step != test.want.Step || got.MinStep != test.want.MinStep || got.MaxStep != test.want.MaxStep ||
-			got.Ahead != test.want.Ahead || got.LoadAt != test.want.LoadAt || got.LoadTimeout != test.want.LoadTimeout || got.Limit != test.want.Limit || got.Logger != test.want.Logger {
+		if err := got.prepare().Err(); err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v: %+v, %v, want %+v", test.given, got, err, test.want)
 		}
 	}

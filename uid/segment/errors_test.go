@@ -25,7 +25,7 @@ func TestConfigFaults(t *testing.T) {
 		{segment.Config{Step: -1}, []string{"Step is -1"}},
 		{segment.Config{Step: segment.MaxStep + 1}, []string{"Step is 1099511627777"}},
 		{segment.Config{MaxStep: -5}, []string{"MaxStep is -5"}},
-		{segment.Config{MinStep: 10, MaxStep: 5}, []string{"MinStep is 10, want 1 to MaxStep, 5"}},
+		{segment.Config{MinStep: 10, MaxStep: 5}, []string{"MinStep is 10, want 1 to MaxStep (5)"}},
 		{segment.Config{Step: 3, MinStep: 10}, []string{"Step is 3, want MinStep to MaxStep, 10 to"}},
 		{segment.Config{Step: 30, MaxStep: 10}, []string{"Step is 30"}},
 		{segment.Config{Step: 30, MinStep: 1, MaxStep: 10}, []string{"Step is 30, want MinStep to MaxStep, 1 to 10"}},
@@ -214,7 +214,7 @@ func TestStats(t *testing.T) {
 
 // A store that answers with an error is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
-	for _, why := range []error{segment.ErrUnusable, segment.ErrConfig, segment.ErrConfig, segment.ErrUnknownTag} {
+	for _, why := range []error{segment.ErrUnusable, segment.ErrConfig, segment.ErrUnknownTag} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			store.says.Store(&why)

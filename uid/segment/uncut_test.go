@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +18,11 @@ import (
 func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
 	need.Must(t, config.prepare().Err())
-	var g *Counter
+	var g atomic.Pointer[Counter]
 	closed := make(chan error, 1)
 	source := func(l *loader, ctx context.Context) (ringbuffer.Run, error) {
 		run, err := l.next(ctx)
-		if g != nil && run.First == 41 {
+		if g := g.Load(); g != nil && run.First == 41 {
 			go func() { closed <- g.Close() }()
 			synctest.Wait() // Close waits for this call
 			meanwhile(l)
@@ -30,9 +31,9 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	}
 	made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", whole, config), source)
 	need.Must(t, err)
-	g = made
+	g.Store(made)
 	for range 21 { // one id of the second run
-		_, err := g.Wait(t.Context())
+		_, err := made.Wait(t.Context())
 		need.Must(t, err)
 	}
 	need.Must(t, <-closed)

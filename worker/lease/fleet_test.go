@@ -165,6 +165,14 @@ func (p *process) clock() time.Time {
 	return time.Now().Add(time.Duration(p.offset.Load()) * time.Millisecond)
 }
 
+// anyWithout says whether a process is without a number once all that can run has run.
+func (f *fleet) anyWithout() bool {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.without > 0
+}
+
 // granted implements Request.Granted.
 func (p *process) granted(g lease.Grant) {
 	p.mu.Lock()
@@ -209,7 +217,10 @@ func (f *fleet) run(life time.Duration, crash bool) {
 			if rand.IntN(100) == 0 {
 				p.offset.Add(rand.Int64N(4000) - 2000) // a clock step
 			}
-			if rand.IntN(500) == 0 { // cut off, for longer than the expiry
+			p.mu.Lock()
+			holds := p.grant.Held
+			p.mu.Unlock()
+			if holds && rand.IntN(500) == 0 { // cut off, for longer than the expiry
 				p.link.cut.Store(true)
 				time.AfterFunc(2*lease.DefaultExpiry, func() { p.link.cut.Store(false) })
 			}
@@ -288,10 +299,12 @@ func (p *process) stamp(held lease.Lease) {
 const fleetWindow = 4 * time.Minute
 
 // story tells what happened since the last call, and checks it. Of the stamps of the present, one
-// of mostFailed may fail.
+// of mostFailed may fail. A process that was cut off and lost its number has ten seconds to get one.
 func (f *fleet) story(t *testing.T, what string, began time.Time, mostRequests, mostFailed int) {
 	t.Helper()
-	synctest.Wait()
+	for ends := time.Now().Add(10 * time.Second); f.anyWithout() && time.Now().Before(ends); {
+		time.Sleep(100 * time.Millisecond)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.seen

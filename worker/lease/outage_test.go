@@ -269,14 +269,7 @@ func TestGreatestBound(t *testing.T) {
 // tries for a second to give back what a write without an answer may have taken.
 func TestStartEndsWithItsContext(t *testing.T) {
 	at := func(op string, what func(context.Context, call) error) func(*hooked) {
-		return func(s *hooked) {
-			s.calling(func(ctx context.Context, c call) error {
-				if c.op != op {
-					return nil
-				}
-				return what(ctx, c)
-			})
-		}
+		return func(s *hooked) { s.calling(only(op, what)) }
 	}
 	collides := failing(leasestore.Transient(errReset))
 	for name, tt := range map[string]struct {

@@ -39,7 +39,7 @@ func (f *fleet) start(n int, store func() leasestore.Store) (last time.Duration,
 			var err error
 			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 			defer cancel()
-			holders[i], err = holdertest.Try(ctx, f, leaser(store(), lease.Config{Expiry: f.expiry}), 1<<20, time.Now)
+			holders[i], err = holdertest.Try(ctx, f, leaser(store(), lease.Config{Expiry: f.expiry, Window: f.expiry}), 1<<20, time.Now)
 			if err != nil {
 				f.Error(err)
 			}
@@ -114,7 +114,7 @@ func TestHerd(t *testing.T) {
 // holds.
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fleet{T: t, expiry: 10 * time.Minute} // longer than all starts take, at this rate
+		f := &fleet{T: t, expiry: time.Hour} // longer than all starts take, at this rate
 		store, began := f.open(rest.Config{}), time.Now()
 		last, each := f.start(300, func() leasestore.Store { return store })
 		t.Logf("the last after %v, %.1f requests each", last, each)

@@ -59,7 +59,7 @@ func TestRights(t *testing.T) {
 	_, _, insert := store.Insert(t.Context(), write(0, "a"))
 	_, layout := store.SwapLayout(t.Context(), "", holdertest.Layout)
 	for _, err := range []error{read, insert, layout} {
-		wants(t, err, "a right is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
+		wants(t, err, "a permission is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
 	}
 	grant(t, n, "alice", "["+rule+"]")
 	reads(t, store)
@@ -70,7 +70,7 @@ func TestRights(t *testing.T) {
 	store = open(t, n, "bob")
 	reads(t, store)
 	err = start(t, store) // before it takes a number that it could not renew
-	wants(t, err, "a right is missing: update of leases")
+	wants(t, err, "a permission is missing: update of leases")
 	if rows, err := store.List(t.Context(), 0, time.Minute); err != nil || len(rows) > 0 {
 		t.Errorf("%v, %v; want no row", rows, err)
 	}
@@ -81,7 +81,7 @@ func TestRights(t *testing.T) {
 func TestRightsIncomplete(t *testing.T) {
 	api := &fake{limited: true}
 	err := api.open(unlimited).Prepare(t.Context(), nil)
-	if wants(t, err, "a right is missing: update of leases"); !errors.Is(err, workerkube.ErrRights) || api.requests.Load() != 3 {
+	if wants(t, err, "a permission is missing: update of leases"); !errors.Is(err, workerkube.ErrRights) || api.requests.Load() != 3 {
 		t.Errorf("%v after %d requests; want ErrRights after 3", err, api.requests.Load())
 	}
 }

@@ -2,7 +2,6 @@ package workerredis
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/uidring/uidring/worker/lease/leasestore"
@@ -20,7 +19,7 @@ func TestMarked(t *testing.T) {
 		"LOADING Redis is loading the dataset in memory", "TRYAGAIN Multiple keys request", "CLUSTERDOWN The cluster is down",
 		"MASTERDOWN Link with MASTER is down", "BUSY Redis is busy running a script",
 	} {
-		if err := marked(text); fmt.Sprintf("%T", err) != fmt.Sprintf("%T", leasestore.Transient(text)) || !errors.Is(err, text) {
+		if err := marked(text); !leasestore.IsTransient(err) || !errors.Is(err, text) {
 			t.Errorf("%s is marked as %T", text, err)
 		}
 	}

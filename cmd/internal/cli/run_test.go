@@ -9,22 +9,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// full is a file of a disk without space.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
-// A failed write is not a usage error, even before the command has begun.
-func TestFailedWrite(t *testing.T) {
-	for _, args := range []string{"", "--help"} {
-		root := &cobra.Command{Use: "uidring", Long: "A test.", RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-		var stderr strings.Builder
-		if code := Run(t.Context(), root, strings.Fields(args), nil, full{}, &stderr); code != 1 || stderr.String() != "uidring: write to standard output: no space left\n" {
-			t.Errorf("%q ends with %d and %q, want 1 and the error", args, code, &stderr)
-		}
-	}
-}
-
 // A reader that has gone ends a command without a fault, also when an interrupt comes at the
 // same time.
 func TestCauseOf(t *testing.T) {
@@ -54,7 +38,7 @@ func TestRelease(t *testing.T) {
 // An error names the command that the user runs, unless that has no such subcommand.
 func TestNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"no right: uidring schema prints all rights":        "no right: uidringd schema prints all rights",
+		"no right: uidring schema prints all privileges":    "no right: uidringd schema prints all privileges",
 		"uidring gen and uidring segments create make it":   "uidringd gen and uidringd segments create make it",
 		"see uidring layout, uidring.db or uidringd schema": "see uidring layout, uidring.db or uidringd schema",
 	} {

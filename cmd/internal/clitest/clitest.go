@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
@@ -43,6 +45,27 @@ func Of(subcommands ...func() *cobra.Command) Command {
 // SQL returns a subcommand that takes SQL databases and no other stores.
 func SQL(sub func(database.Stores) *cobra.Command) func() *cobra.Command {
 	return func() *cobra.Command { return sub(nil) }
+}
+
+// beMain has a test's binary be its package's command.
+const beMain = "UIDRING_TEST_BE_MAIN"
+
+// Main runs the tests of a command's package, or main in a process of [Process].
+func Main(m *testing.M, main func()) {
+	if os.Getenv(beMain) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// Process returns the package's command as a separate process in the current directory.
+func Process(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	need.Must(t, err)
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), beMain+"=1")
+	return cmd
 }
 
 // Outcome is what a run of the command left.

@@ -74,9 +74,7 @@ func TestIdleConnectionsAreKept(t *testing.T) {
 		used = append(used, conn)
 	}
 	for _, conn := range used {
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
+		need.Must(t, conn.Close())
 	}
 	if s := pool.Stats(); s.Idle != 16 {
 		t.Errorf("%d idle connections, want 16", s.Idle)

@@ -140,7 +140,7 @@ func TestNoTable(t *testing.T) {
 	clitest.Elsewhere(t)
 	need.Must(t, os.WriteFile(database.Default, nil, 0o600))
 	for table, of := range map[string]string{"leaf_alloc": "leaf_alloc", "sequence": "SEQUENCE"} {
-		want := "there are no counters yet: uidring segments create TAG makes the first, in sqlite table " + of + " of SQLite file \""
+		want := "there are no counters yet: uidring segments create TAG creates the first, in sqlite table " + of + " of SQLite file \""
 		if got := uidring.Succeed(t, "segments", "--table", table); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -11,7 +11,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "static", "static:", "static:-1", "static:9223372036854775808", "lease:", "lease:1", "statefulset", "Lease"} {
-		if got, err := Parse(text, Lease, Registry); err == nil || err.Error() != "want lease, registry, or static:N with a number from 0 on" {
+		if got, err := Parse(text, Lease, Registry); err == nil || err.Error() != "want lease, registry, or static:N, where N is 0 or more" {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}

@@ -156,9 +156,7 @@ func TestWorkersPort(t *testing.T) {
 func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
-	if err := worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
 	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194303 of 4194303 numbers are left") {
 		t.Error(got)
 	}
@@ -166,15 +164,13 @@ func TestWorkersNone(t *testing.T) {
 		!strings.Contains(got, `"leases_left":4194304,"leases":[]`) {
 		t.Error(got)
 	}
-	if err := worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()))
 	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194304 of 4194304 numbers are left to lease") {
 		t.Error(got)
 	}
 }
 
-// workers reports why it cannot read a table; a missing table is no error.
+// workers reports why it cannot read a table; a missing table is not an error.
 func TestWorkersForeignTable(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // compose is what the tests read of compose.yaml.
@@ -28,9 +30,7 @@ type compose struct {
 // The server accepts the config that the file mounts, and only this machine reaches it.
 func TestCompose(t *testing.T) {
 	var project compose
-	if err := yaml.Unmarshal([]byte(read(t, "compose.yaml")), &project); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, yaml.Unmarshal([]byte(read(t, "compose.yaml")), &project))
 	uidringd := project.Services["uidringd"]
 	if file := filepath.Join(uidringd.Build.Context, uidringd.Build.Dockerfile); read(t, file) != read(t, "Dockerfile") {
 		t.Errorf("the image is built from %s", file)

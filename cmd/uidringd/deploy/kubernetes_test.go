@@ -187,7 +187,7 @@ func takesNumbers(t *testing.T, k *servertest.Kube, objects map[string]object) {
 			if as == account && err != nil {
 				t.Errorf("as %s: %s: %v\n%s", as, args, err, out)
 			}
-			if as != account && (err == nil || !strings.Contains(string(out), "a right is missing: ")) {
+			if as != account && (err == nil || !strings.Contains(string(out), "a permission is missing: ")) {
 				t.Errorf("as %s: %s: %v\n%s", as, args, err, out)
 			}
 		}

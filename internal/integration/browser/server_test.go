@@ -25,16 +25,14 @@ func uidringd(t *testing.T) string {
 		t.Fatalf("build: %v, %s", err, out)
 	}
 	config := filepath.Join(dir, "uidringd.yaml")
-	if err := os.WriteFile(config, []byte(`
+	need.Must(t, os.WriteFile(config, []byte(`
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: ids, kind: cached, store: file}
   - {name: orders, kind: segment, store: file, create: true, limit: 2}
   - {name: tenants, kind: tags, store: file, match: "tenant-*"}
 shutdown: {delay: 0s}
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`), 0o600))
 	server := exec.CommandContext(t.Context(), program, "--listen", "127.0.0.1:0", "--config", config)
 	server.Dir = dir
 	out, err := server.StdoutPipe()

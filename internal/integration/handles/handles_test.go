@@ -240,18 +240,10 @@ func TestServers(t *testing.T) {
 		"logs statements":    {"--log-bin=log", "--binlog-format=STATEMENT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := servertest.MariaDB(t, t.TempDir()).With(args...).Start(t, answers)
+			server := servertest.MariaDB(t, t.TempDir()).With(args...).Start(t, dbtest.Answers)
 			cell{}.run(t, create(t, dbtest.At(t, "mysql", server.URL(server.Address))))
 		})
 	}
-}
-
-func answers(url string) error {
-	db, err := dbtest.Open(url)
-	if err != nil {
-		return err
-	}
-	return dbtest.Close(db)
 }
 
 // Through a pooler in transaction mode, a driver that prepares statements is told not to.

@@ -86,7 +86,7 @@ func TestNamesInOtherLetters(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			var server *dbtest.Store
 			if kind == "folding" {
-				s := servertest.MariaDB(t, t.TempDir()).With("--lower-case-table-names=1").Start(t, answers)
+				s := servertest.MariaDB(t, t.TempDir()).With("--lower-case-table-names=1").Start(t, dbtest.Answers)
 				server = dbtest.At(t, "mysql", s.URL(s.Address))
 			} else {
 				server = dbtest.New(t, kind)

@@ -76,10 +76,7 @@ type server struct {
 // newServers starts three servers on one database. more is a line of orders, or of the config.
 func newServers(t *testing.T, database servertest.Database, delay, more string) (servers []*server) {
 	t.Helper()
-	db := database.Start(t, func(url string) error {
-		db, err := dbtest.Open(url)
-		return errors.Join(err, dbtest.Close(db))
-	})
+	db := database.Start(t, dbtest.Answers)
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
 		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), more, delay)

@@ -4,6 +4,7 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
@@ -23,7 +25,6 @@ var must = need.Must
 
 // backend is a store under torture.
 type backend struct {
-	name     string
 	url      func(addresses []string) string
 	servers  []*server            // none for SQLite
 	links    [][]*servertest.Link // of each seat, one to each server
@@ -35,8 +36,8 @@ type backend struct {
 type opener func(ctx context.Context, t *testing.T, dir string) *backend
 
 var (
-	startMariaDB  = startSQL("mariadb", servertest.MariaDB)
-	startPostgres = startSQL("postgres", servertest.Postgres)
+	startMariaDB  = startSQL(servertest.MariaDB)
+	startPostgres = startSQL(servertest.Postgres)
 )
 
 // backends are the stores by name.
@@ -57,28 +58,22 @@ var backends = []struct {
 // that some requests fail and others are delayed.
 func openSQLite(_ context.Context, _ *testing.T, dir string) *backend {
 	url := filepath.Join(dir, "torture.db") + "?_busy_timeout=2000&_pragma=busy_timeout(2000)"
-	return &backend{name: "sqlite", counters: true, url: func([]string) string { return url }}
+	return &backend{counters: true, url: func([]string) string { return url }}
 }
 
 // startSQL returns the opener of a database that prepare prepares.
-func startSQL(name string, prepare func(t *testing.T, dir string) servertest.Database) opener {
+func startSQL(prepare func(t *testing.T, dir string) servertest.Database) opener {
 	return func(ctx context.Context, t *testing.T, dir string) *backend {
 		d := prepare(t, dir)
-		d.Ready = func(address string) error {
-			db, err := dbtest.Open(d.URL(address))
-			if err != nil {
-				return err
-			}
-			return dbtest.Close(db)
-		}
-		b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
+		d.Ready = func(address string) error { return dbtest.Answers(d.URL(address)) }
+		b := &backend{counters: true, url: func(a []string) string { return d.URL(a[0]) }}
 		return b.serve(ctx, t, d.Program)
 	}
 }
 
 // startRedis starts a Redis that flushes each write before it answers.
 func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
-	b := &backend{name: "redis", counters: true, url: func(a []string) string { return "redis://" + a[0] }}
+	b := &backend{counters: true, url: func(a []string) string { return "redis://" + a[0] }}
 	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
 }
 
@@ -86,12 +81,12 @@ func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
 const members = 3
 
 func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {
-	b := &backend{name: "etcd", url: func(a []string) string { return "etcd://" + strings.Join(a, ",") }}
+	b := &backend{url: func(a []string) string { return "etcd://" + strings.Join(a, ",") }}
 	return b.serve(ctx, t, servertest.EtcdPrograms(t, dir, members)...)
 }
 
 func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
-	b := &backend{name: "zookeeper", url: func(a []string) string { return "zk://" + strings.Join(a, ",") }}
+	b := &backend{url: func(a []string) string { return "zk://" + strings.Join(a, ",") }}
 	return b.serve(ctx, t, servertest.ZooKeeperPrograms(t, dir, members, nil)...)
 }
 
@@ -103,7 +98,7 @@ func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 	program := servertest.KubeProgram(t, dir, "http://"+detour.Address())
 	t.Cleanup(etcd.kill)
 	must(t, etcd.start(ctx))
-	b := &backend{name: "kubernetes", url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
+	b := &backend{url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
 	b.serve(ctx, t, program)
 	b.servers = append(b.servers, etcd) // processes reach only the first
 	return b
@@ -183,10 +178,14 @@ func (b *backend) prepare(ctx context.Context, empty bool) error {
 	})
 }
 
-// end returns the rows of all numbers, and the counter.
-func (b *backend) end(ctx context.Context) (rows []leasestore.Row, counter int64, err error) {
+// end returns the rows of all numbers, and the counter. If the run began empty, there may be no table.
+func (b *backend) end(ctx context.Context, empty bool) (rows []leasestore.Row, counter int64, err error) {
 	err = b.with(ctx, func(a *access) error {
-		if rows, err = a.leases.List(ctx, 0, expiry); err != nil || a.counters == nil {
+		rows, err = a.leases.List(ctx, 0, expiry)
+		if empty && errors.Is(err, worker.ErrNoTable) {
+			err = nil // each process was killed before it could make the table
+		}
+		if err != nil || a.counters == nil {
 			return err
 		}
 		all, err := a.counters.List(ctx)

@@ -142,8 +142,8 @@ func kill(n *nemesis) {
 	})
 }
 
-// herd starts fifty processes at the same time, and kills each at a moment of its own: before it
-// has a number, or while it draws ids.
+// herd starts fifty processes at the same time, and kills each after a random time: some before they
+// have a number, others while they draw ids.
 func herd(n *nemesis) {
 	for i := range 50 {
 		n.member(i%stamps, 0, n.between(0, 2500*time.Millisecond), "starts in a herd")
@@ -159,7 +159,7 @@ func joined(n *nemesis) {
 	herd(n)
 }
 
-// member starts a process after a time, and kills it after another.
+// member starts a process after a time, and kills it after another, which grows with the pace.
 func (n *nemesis) member(index int, begin, end time.Duration, event string) {
 	n.going.Go(func() {
 		_ = sleep(n.ctx, begin)
@@ -167,7 +167,7 @@ func (n *nemesis) member(index int, begin, end time.Duration, event string) {
 		if n.launch(s); s.now == nil {
 			return
 		}
-		_ = sleep(n.ctx, end)
+		_ = sleep(n.ctx, end*time.Duration(max(1, n.pace)))
 		if s.now.opened.Load() {
 			n.note(event+" that had a number", 1)
 		}

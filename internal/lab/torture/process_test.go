@@ -63,7 +63,7 @@ type process struct {
 	refuses atomic.Bool  // that is what it has to do; written by the nemesis
 }
 
-// start starts a child with its order, by a command that runs it. One goroutine calls heard
+// start starts a child with its order. One goroutine calls heard
 // with the number of ids that the child has reported. It calls fail before ended is closed
 // if the parent did not want the end, or the child has told of a fault.
 func start(o order, heard func(ids int64), fail func(error)) (*process, error) {

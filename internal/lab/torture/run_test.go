@@ -37,9 +37,13 @@ type plan struct {
 	only   kind        // of all generators; empty is every kind
 	order  func(o *order, seat int)
 	empty  bool // the run begins without processes, and without tables of numbers
+	pace   int  // how many times as long as usual a herd lives; 0 is once
 
 	scripted bool // the deck is dealt once, in order
 }
+
+// slowest is the greatest pace: on a slow machine, few processes have a number within a usual herd's time.
+const slowest = 16
 
 // seat has one process at a time. When a process has ended, another takes its seat.
 type seat struct {
@@ -91,7 +95,7 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) result {
 		r.sweep()
 		t.Fatalf("%v\n%s", err, r.who(nil))
 	}
-	rows, counter, err := b.end(ctx)
+	rows, counter, err := b.end(ctx, p.empty)
 	must(t, err)
 	v := judge(r.processes, rows)
 	if len(v.faults) > 0 && p.seeded == "" {

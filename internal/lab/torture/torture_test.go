@@ -96,13 +96,30 @@ func TestSeededFaults(t *testing.T) {
 
 // found expects the judge to find repeats and so many kinds of faults in a run of a plan.
 func found(ctx context.Context, t *testing.T, open opener, p plan, kinds int) {
-	for range 5 { // on a busy machine, a fault may not come to light at once
+	for p.pace = 1; p.pace <= slowest; p.pace *= 2 { // on a busy machine, a fault may not come to light at once
 		p.seed = seed(t)
 		if r := on(ctx, t, open, p); r.repeats > 0 && len(r.faults) >= kinds {
 			return
 		}
 	}
-	t.Error("five runs have not found what is broken")
+	t.Error("no run has found what is broken")
+}
+
+// complete runs a plan until all events that it wants have happened. A busy machine may leave out an event.
+func complete(ctx context.Context, t *testing.T, open opener, p plan) {
+	t.Helper()
+	for p.pace = 1; ; p.pace *= 2 {
+		p.seed = seed(t)
+		r := on(ctx, t, open, p)
+		switch {
+		case len(r.faults) > 0:
+			t.Fatal("the judge has found faults")
+		case len(r.missing) == 0:
+			return
+		case p.pace == slowest:
+			t.Fatalf("these did not happen: %q", r.missing)
+		}
+	}
 }
 
 // begin skips the test unless it is asked for. It bounds the test, so that
@@ -120,7 +137,7 @@ func begin(t *testing.T) context.Context {
 	return ctx
 }
 
-// on does a run on a backend of its own, and logs its result.
+// on runs a plan on a new backend, and logs the result.
 func on(ctx context.Context, t *testing.T, open opener, p plan) result {
 	dir, err := os.MkdirTemp("", "uidring-torture-")
 	must(t, err)

@@ -33,13 +33,7 @@ func NewFailover(t *testing.T, kind string, prepare func(db *gorm.DB) error) *Fa
 		if kind == "postgres" {
 			program, grants = servertest.Postgres, []string{"CREATE ROLE app LOGIN", "GRANT ALL ON SCHEMA public TO app"}
 		}
-		server := program(t, t.TempDir()).Start(t, func(url string) error {
-			db, err := Open(url)
-			if err != nil {
-				return err
-			}
-			return Close(db)
-		})
+		server := program(t, t.TempDir()).Start(t, Answers)
 		db := f.Open(t, server.URL(server.Address))
 		for _, grant := range grants {
 			need.Must(t, db.Exec(grant).Error)

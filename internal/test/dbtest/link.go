@@ -16,27 +16,17 @@ import (
 // It is not for SQLite, which has no server.
 func (s *Store) Linked(t *testing.T) (string, *servertest.Link) {
 	t.Helper()
-	server, at := s.server(t)
-	l := servertest.NewLink(t, func() string { return server })
-	return at(l.Address()), l
-}
-
-// server returns the address of the database server, and the URL of the database as
-// a function of an address.
-func (s *Store) server(t *testing.T) (address string, at func(address string) string) {
-	t.Helper()
+	link := func(server string) *servertest.Link { return servertest.NewLink(t, func() string { return server }) }
 	if s.Kind == "mysql" {
 		config, err := mysqldriver.ParseDSN(s.URL)
 		need.Must(t, err)
-		return config.Addr, func(address string) string {
-			config.Addr = address
-			return config.FormatDSN()
-		}
+		l := link(config.Addr)
+		config.Addr = l.Address()
+		return config.FormatDSN(), l
 	}
 	u, err := url.Parse(s.URL)
 	need.Must(t, err)
-	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "5432")), func(address string) string {
-		u.Host = address
-		return u.String()
-	}
+	l := link(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "5432")))
+	u.Host = l.Address()
+	return u.String(), l
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
@@ -44,6 +46,12 @@ func Open(dsn string) (*gorm.DB, error) {
 	return db, nil
 }
 
+// Answers returns an error unless the database answers.
+func Answers(dsn string) error {
+	db, err := Open(dsn)
+	return errors.Join(err, Close(db))
+}
+
 // Close closes the connections of a handle from Open. For nil it does nothing.
 func Close(db *gorm.DB) error {
 	if db == nil {
@@ -59,15 +67,11 @@ func Close(db *gorm.DB) error {
 func connect(dsn string) (*sql.DB, gorm.Dialector, error) {
 	switch {
 	case strings.HasPrefix(dsn, "postgres"):
-		named, err := sql.Open("pgx", dsn) // which GORM's driver registers
+		config, err := pgx.ParseConfig(dsn)
 		if err != nil {
 			return nil, nil, err
 		}
-		connector, err := named.Driver().(driver.DriverContext).OpenConnector(dsn)
-		if err := errors.Join(err, named.Close()); err != nil {
-			return nil, nil, err
-		}
-		pool := sql.OpenDB(patient{connector})
+		pool := sql.OpenDB(patient{stdlib.GetConnector(*config)})
 		return pool, postgres.New(postgres.Config{Conn: pool}), nil
 	case strings.Contains(dsn, ")/"):
 		return connectMySQL(dsn)

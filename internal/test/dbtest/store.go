@@ -41,10 +41,11 @@ func Each(t *testing.T, test func(t *testing.T, s *Store)) {
 	}
 }
 
-// New returns a store of one kind, or skips the test where there is no such server.
+// New returns a store of a kind. If the machine has no such server, New skips the test. Commits
+// to SQLite's file do not wait for the disk: tests kill processes, and cut no power.
 func New(t testing.TB, kind string) *Store {
 	t.Helper()
-	url := filepath.Join(t.TempDir(), "worker.db")
+	url := filepath.Join(t.TempDir(), "worker.db") + "?_synchronous=0&_pragma=synchronous(0)" // each driver reads one
 	if kind != "sqlite" {
 		url = need.Variable(t, variables[kind])
 	}
@@ -116,13 +117,14 @@ func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector,
 	return db
 }
 
-// Unflushed returns the URL of sessions whose commits, on SQLite, do not wait for the disk. It is for
-// tests that commit hundreds of times.
-func (s *Store) Unflushed() string {
+// Plain returns the URL without options: on SQLite the path of the file, whose commits wait
+// for the disk.
+func (s *Store) Plain() string {
 	if s.Kind != "sqlite" {
 		return s.URL
 	}
-	return s.With("_synchronous=0&_pragma=synchronous(0)")
+	path, _, _ := strings.Cut(s.URL, "?")
+	return path
 }
 
 // With returns the URL with one more option of the driver.

@@ -26,7 +26,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // A failover leaves every pool with idle connections to a server that refuses writes. Leases are
 // renewed and given back all the same, and counters count on.
 func TestFailover(t *testing.T) {
-	need.Time(t)
+	need.CI(t)
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -45,7 +46,8 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	if _, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.Fleet(), Logger: log}); !errors.Is(err, lease.ErrLayout) {
 		t.Errorf("a start with another layout: %v, want ErrLayout", err)
 	}
-	if n := out.Count("level=WARN") - out.Count("level=WARN", "the number is lost"); n > 0 {
+	late := out.Count("level=WARN", "is not renewed", context.DeadlineExceeded.Error()) // on a slow machine
+	if n := out.Count("level=WARN") - out.Count("level=WARN", "the number is lost") - late; n > 0 {
 		t.Errorf("%d warnings: %s", n, &out)
 	}
 }

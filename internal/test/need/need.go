@@ -8,10 +8,13 @@ import (
 	"testing"
 )
 
+// All reports whether UIDRING_TEST_ALL is set: nothing may be skipped.
+func All() bool { return os.Getenv("UIDRING_TEST_ALL") != "" }
+
 // Skip skips the test for a reason, or fails it with UIDRING_TEST_ALL.
 func Skip(t testing.TB, reason ...any) {
 	t.Helper()
-	if os.Getenv("UIDRING_TEST_ALL") != "" {
+	if All() {
 		t.Fatal(append(reason, ", and UIDRING_TEST_ALL is set")...)
 	} else {
 		t.Skip(reason...)
@@ -46,11 +49,12 @@ func Time(t testing.TB) {
 	}
 }
 
-// CI skips a test that runs the go command, unless UIDRING_TEST_ALL is set.
+// CI skips a test that runs other programs (the go command, servers), unless UIDRING_TEST_ALL
+// is set.
 func CI(t testing.TB) {
 	t.Helper()
-	if os.Getenv("UIDRING_TEST_ALL") == "" {
-		t.Skip("runs the go command; UIDRING_TEST_ALL is not set")
+	if !All() {
+		t.Skip("runs other programs; UIDRING_TEST_ALL is not set")
 	}
 }
 

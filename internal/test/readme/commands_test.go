@@ -131,9 +131,7 @@ func TestReadNewRows(t *testing.T) {
 		drawn := time.Now()
 		readUpTo := func(last, settled int64) (ids []int64) {
 			t.Helper()
-			if err := s.DB.Raw(statement, map[string]any{"last": last, "settled": settled}).Scan(&ids).Error; err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, s.DB.Raw(statement, map[string]any{"last": last, "settled": settled}).Scan(&ids).Error)
 			return ids
 		}
 		first, second := firstID(t, drawn), firstID(t, drawn)+1

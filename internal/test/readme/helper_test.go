@@ -2,7 +2,6 @@
 package readme
 
 import (
-	"log"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,32 +11,14 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// The examples make a file, so they run in a directory of their own.
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "readme")
-		if err != nil {
-			log.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		if err := os.Chdir(dir); err != nil {
-			log.Fatal(err)
-		}
-		return m.Run()
-	}())
-}
-
-// root is the folder of this package, kept before TestMain leaves it.
-var root, rootErr = os.Getwd()
-
 // top is the folder of the module.
-var top = filepath.Join(root, "../../..")
+var top, topErr = filepath.Abs("../../..")
 
 // read returns a file of the module.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	if rootErr != nil {
-		t.Fatal(rootErr)
+	if topErr != nil {
+		t.Fatal(topErr)
 	}
 	text, err := os.ReadFile(filepath.Join(top, name))
 	need.Must(t, err)

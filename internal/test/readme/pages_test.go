@@ -99,31 +99,24 @@ func TestReadNext(t *testing.T) {
 	if lines := strings.Count(readme, "\n"); lines > 90 {
 		t.Errorf("README.md has %d lines, want 90 or less", lines)
 	}
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".md" || filepath.Dir(path) == top && d.Name() == "README.md" {
-			return err
-		}
+	each(t, func(path string) {
 		page, err := filepath.Rel(top, path)
-		if strings.HasPrefix(page, ".github/") || strings.HasPrefix(page, "docs/reference/") && strings.Contains(page, "_") {
-			return err
+		need.Must(t, err)
+		if filepath.Ext(page) != ".md" || page == "README.md" || strings.HasPrefix(page, ".github/") || strings.HasPrefix(page, "docs/reference/") && strings.Contains(page, "_") {
+			return
 		}
-		if folder := filepath.Dir(page); !strings.Contains(readme, "("+page+")") && (d.Name() != "README.md" || !strings.Contains(readme, "("+folder+")")) {
+		folder, name := filepath.Split(page)
+		if !strings.Contains(readme, "("+page+")") && (name != "README.md" || !strings.Contains(readme, "("+filepath.Clean(folder)+")")) {
 			t.Errorf("README.md has no link to %s", page)
 		}
-		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // headings returns the anchors of a page.
 func headings(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	anchors := map[string]bool{}
 	for _, found := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
 		name := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(found[1]), "")

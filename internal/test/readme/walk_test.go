@@ -30,17 +30,8 @@ func TestWalk(t *testing.T) {
 		path = filepath.Dir(program) + ":" + path
 	}
 	environ := append(release(t), "GOBIN="+bin, "CGO_ENABLED=0", "PATH="+bin+":"+path)
-	start := func(t *testing.T, database servertest.Database) *servertest.Server {
-		return database.Start(t, func(url string) error {
-			db, err := dbtest.Open(url)
-			if err == nil {
-				err = dbtest.Close(db)
-			}
-			return err
-		})
-	}
 	t.Run("guide", func(t *testing.T) {
-		server := start(t, servertest.MariaDB(t, t.TempDir()))
+		server := servertest.MariaDB(t, t.TempDir()).Start(t, dbtest.Answers)
 		_, port, _ := strings.Cut(server.Address, ":")
 		changes := []string{"127.0.0.1:3306", server.Address, "3306", port}
 		for i, address := range servertest.Addresses(t, 3) {
@@ -51,7 +42,7 @@ func TestWalk(t *testing.T) {
 		}
 	})
 	t.Run("server", func(t *testing.T) {
-		server := start(t, servertest.Postgres(t, t.TempDir()))
+		server := servertest.Postgres(t, t.TempDir()).Start(t, dbtest.Answers)
 		address := servertest.Addresses(t, 1)[0]
 		walk(t, "docs/server.md", environ, "postgres://uidring:secret@127.0.0.1/uidring", server.URL(server.Address),
 			"127.0.0.1:8080", address, "uidringd &\n", "uidringd --listen "+address+" &\n")

@@ -22,7 +22,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func lax(t *testing.T, database, name, of string, next int64, out *logged.Text) (*segmentsql.Store, *dbtest.Store) {
 	t.Helper()
 	s := dbtest.New(t, database)
-	k, url, step := kinds[name], s.URL, ", step INT, update_time TIMESTAMP"
+	k, url, step := kinds[name], s.Plain(), ", step INT, update_time TIMESTAMP"
 	if database == "mysql" {
 		url = s.With("sql_mode=''")
 	}

@@ -15,7 +15,7 @@ import (
 
 // Servers that are killed amid requests and start again, and networks that hang.
 func TestServers(t *testing.T) {
-	need.Time(t)
+	need.CI(t)
 	for kind, prepare := range map[string]func(*testing.T, string) servertest.Database{
 		"mysql":    servertest.MariaDB,
 		"postgres": servertest.Postgres,
@@ -23,7 +23,7 @@ func TestServers(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			database := prepare(t, t.TempDir())
-			start := func() *servertest.Server { return database.Start(t, answers) } // until t ends
+			start := func() *servertest.Server { return database.Start(t, dbtest.Answers) } // until t ends
 			server := start()
 			segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 				// The address of the link stays when the server's changes.
@@ -53,18 +53,10 @@ func TestServers(t *testing.T) {
 	}
 }
 
-func answers(url string) error {
-	db, err := dbtest.Open(url)
-	if err != nil {
-		return err
-	}
-	return dbtest.Close(db)
-}
-
 // A store warns of a server that does not flush each commit.
 func TestWarnsOfServer(t *testing.T) {
-	need.Time(t)
-	server := servertest.MariaDB(t, t.TempDir()).Start(t, answers)
+	need.CI(t)
+	server := servertest.MariaDB(t, t.TempDir()).Start(t, dbtest.Answers)
 	s := dbtest.At(t, "mysql", server.URL(server.Address))
 	s.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
 	wantWarning(t, warnings(t, s.DB, s.Table), "innodb_flush_log_at_trx_commit", "2")

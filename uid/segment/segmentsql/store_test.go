@@ -114,7 +114,7 @@ func TestConformance(t *testing.T) {
 					dbtest.New(t, database) // skips the test where there is no server
 					segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 						s := dbtest.New(t, database)
-						return backend(s, name, s.Unflushed())
+						return backend(s, name, s.URL)
 					}}.Run(t)
 				})
 			}
@@ -148,7 +148,6 @@ func TestIsolation(t *testing.T) {
 				}
 				segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 					s := dbtest.New(t, database)
-					s.URL = s.Unflushed()
 					return backend(s, "LeafAlloc", s.With(option))
 				}}.Races(t)
 			})

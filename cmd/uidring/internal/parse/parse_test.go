@@ -20,15 +20,6 @@ var uidring = clitest.Of(parse.New)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// --uid-generator prints what the original's parseUID does, byte for byte. Package bits reads
-// all vectors of uid-generator.
-func TestParseOriginal(t *testing.T) {
-	const id, want = "5313046343901185", `{"UID":"5313046343901185","timestamp":"2016-05-21 18:57:10","workerId":"7","sequence":"1"}` + "\n"
-	if got := uidring.Succeed(t, "parse", "--uid-generator", "--layout", "baidu", id); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // Vesta's two layouts are told apart by the id, in one stream.
 func TestParseVesta(t *testing.T) {
 	const want = `{"id":"1073743873","time":"2014-12-31T16:00:01.000Z","machine":1,"sequence":2,"type":0,"method":0}
@@ -40,29 +31,11 @@ func TestParseVesta(t *testing.T) {
 	}
 }
 
-// A worker number is shown with the parts that its layout names.
-func TestParseParts(t *testing.T) {
-	const layout = "41/datacenter:5+5/12,unit=1ms"
-	for args, want := range map[string]string{
-		"parse 2719749 4095 --layout " + layout: `
-ID                   TIME                      WORKER  DATACENTER  PART2  SEQUENCE
-2719749              2026-01-01T00:00:00.000Z  664     20          24     5
-4095                 2026-01-01T00:00:00.000Z  0       0           0      4095
-`,
-		"parse 2719749 --json --layout " + layout: `
-{"id":"2719749","time":"2026-01-01T00:00:00.000Z","worker":664,"worker_parts":{"datacenter":20,"part2":24},"sequence":5}
-`,
-		"parse 2719749 --uid-generator --layout " + layout: `
-{"UID":"2719749","timestamp":"2026-01-01 00:00:00","workerId":"664","sequence":"5"}
-`,
-	} {
-		if got := parsed(t, strings.Fields(args)...); got != want[1:] {
-			t.Errorf("%s:\n%swant%s", args, got, want)
-		}
-	}
-}
-
+// What is in an id is a row of a table, with the parts of the worker number that the layout names,
+// an object, or what the original's parseUID prints, byte for byte. Package bits reads all vectors of
+// uid-generator.
 func TestParseTable(t *testing.T) {
+	const parts = "41/datacenter:5+5/12,unit=1ms"
 	for _, tt := range []struct{ args, want string }{
 		{"896950744028951464 --layout baidu", `
 ID                   TIME                  WORKER   SEQUENCE
@@ -89,6 +62,20 @@ ID  TIME                            WORKER  SEQUENCE
 		{"3 --layout 4/0/1,epoch=2016-05-20T00:00:00.5+08:00", `
 ID  TIME                      WORKER  SEQUENCE
 3   2016-05-19T16:00:01.500Z  0       1
+`},
+		{"2719749 4095 --layout " + parts, `
+ID                   TIME                      WORKER  DATACENTER  PART2  SEQUENCE
+2719749              2026-01-01T00:00:00.000Z  664     20          24     5
+4095                 2026-01-01T00:00:00.000Z  0       0           0      4095
+`},
+		{"2719749 --json --layout " + parts, `
+{"id":"2719749","time":"2026-01-01T00:00:00.000Z","worker":664,"worker_parts":{"datacenter":20,"part2":24},"sequence":5}
+`},
+		{"2719749 --uid-generator --layout " + parts, `
+{"UID":"2719749","timestamp":"2026-01-01 00:00:00","workerId":"664","sequence":"5"}
+`},
+		{"5313046343901185 --uid-generator --layout baidu", `
+{"UID":"5313046343901185","timestamp":"2016-05-21 18:57:10","workerId":"7","sequence":"1"}
 `},
 	} {
 		args := append([]string{"parse"}, strings.Fields(tt.args)...)

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,23 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/uid"
 )
-
-// decode reads the JSON of an answer strictly.
-func decode[T any](t testing.TB, text string) T {
-	t.Helper()
-	var value T
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&value); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return value
-}
 
 // TestForms draws from a counter, whose ids are known.
 func TestForms(t *testing.T) {
@@ -75,7 +63,7 @@ func TestMany(t *testing.T) {
 	if got, want := ask(h, "GET", "/v1/orders?n=10000").Body.String(), strings.Join(ids(1), "\n")+"\n"; got != want {
 		t.Errorf("ids are %q", got)
 	}
-	if got := decode[struct{ IDs []string }](t, ask(h, "GET", "/v1/orders?n=10000&format=json").Body.String()).IDs; !slices.Equal(got, ids(1+n)) {
+	if got := clitest.Decode[struct{ IDs []string }](t, ask(h, "GET", "/v1/orders?n=10000&format=json").Body.String()).IDs; !slices.Equal(got, ids(1+n)) {
 		t.Errorf("ids are %q", got)
 	}
 }
@@ -84,7 +72,7 @@ func TestParse(t *testing.T) {
 	h := newHandler(t, newCatalog(t), service.Config{})
 	began := time.Now()
 	id := ask(h, "GET", "/api/snowflake/get/default").Body.String()
-	parsed := decode[struct {
+	parsed := clitest.Decode[struct {
 		ID, Layout       string
 		Time             time.Time
 		Worker, Sequence int64
@@ -118,7 +106,7 @@ func TestLeafDecode(t *testing.T) {
 	id := uid.ID((1567733700834-1288834974657)<<22 | 39<<12 | 3448)
 	w := ask(h, "GET", "/decodeSnowflakeId?snowflakeId="+id.String())
 	want := map[string]string{"timestamp": "1567733700834(2019-09-06 09:35:00.834)", "sequenceId": "3448", "workerId": "39"}
-	if got := decode[map[string]string](t, w.Body.String()); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := clitest.Decode[map[string]string](t, w.Body.String()); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%d is decoded as %v, want %v", id, got, want)
 	}
 }
@@ -148,10 +136,7 @@ func TestDetails(t *testing.T) {
 		"/v1/a%2Fb":                              `there is no generator "a/b"`,
 		"/v1/a%2F%2Fb":                           `there is no generator "a//b"`,
 	} {
-		if got := decode[struct {
-			Type, Title, Detail string
-			Status              int
-		}](t, ask(h, "GET", target).Body.String()).Detail; got != want {
+		if got := clitest.Decode[problem](t, ask(h, "GET", target).Body.String()).Detail; got != want {
 			t.Errorf("GET %s: %s, want %s", target, got, want)
 		}
 	}

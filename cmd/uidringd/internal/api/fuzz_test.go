@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 )
@@ -45,10 +46,7 @@ func check(t *testing.T, r *http.Request, w *httptest.ResponseRecorder) {
 	contentType, body := w.Header().Get("Content-Type"), w.Body.String()
 	switch {
 	case w.Code >= 400:
-		p := decode[struct {
-			Type, Title, Detail string
-			Status              int
-		}](t, body)
+		p := clitest.Decode[problem](t, body)
 		if p.Status != w.Code || p.Detail == "" || contentType != "application/problem+json" || w.Code >= 500 && w.Code != 503 {
 			t.Fatalf("%s %s answers %d %s %s", r.Method, r.RequestURI, w.Code, contentType, body)
 		}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -48,21 +49,30 @@ func newCatalog(t testing.TB) *servicetest.Catalog {
 
 func newHandler(t testing.TB, c service.Catalog, config service.Config) http.Handler {
 	t.Helper()
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	s := service.New(c, config)
 	return api.New(s, map[string]http.Handler{"GET /probe": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
 }
 
-// ask sends a request; header holds lines such as "Accept: text/plain".
-func ask(h http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, target, nil)
+// problem is the body of a failure.
+type problem struct {
+	Type, Title, Detail string
+	Status              int
+}
+
+// request returns a request; header holds lines such as "Accept: text/plain".
+func request(method, target, body string, header ...string) *http.Request {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Add(name, value)
 	}
+	return r
+}
+
+// ask sends a request without a body.
+func ask(h http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
+	h.ServeHTTP(w, request(method, target, "", header...))
 	return w
 }

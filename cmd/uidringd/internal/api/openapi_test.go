@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -20,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/internal/test/need"
@@ -85,11 +85,7 @@ func (c *contract) check(t *testing.T, r *http.Request, w *httptest.ResponseReco
 
 func (c *contract) checkProblem(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
-	var p struct {
-		Type, Title, Detail string
-		Status              int
-	}
-	need.Must(t, json.Unmarshal(w.Body.Bytes(), &p))
+	p := clitest.Decode[problem](t, w.Body.String())
 	name, _ := strings.CutPrefix(p.Type, "/openapi.yaml#/components/responses/")
 	if c.doc.Components.Responses[name] == nil || p.Title != http.StatusText(w.Code) || p.Status != w.Code || p.Detail == "" {
 		t.Errorf("problem of a %d: %+v", w.Code, p)
@@ -111,12 +107,7 @@ func TestOpenAPI(t *testing.T) {
 
 	send := func(h http.Handler, want int, method, target, body string, header ...string) {
 		t.Helper()
-		r := httptest.NewRequest(method, target, strings.NewReader(body))
-		for _, line := range header {
-			name, value, _ := strings.Cut(line, ": ")
-			r.Header.Add(name, value)
-		}
-		w := httptest.NewRecorder()
+		r, w := request(method, target, body, header...), httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("%s %s answers %d %s, want %d", method, target, w.Code, w.Body, want)

@@ -178,20 +178,3 @@ func TestOne(t *testing.T) {
 		w.open(i)
 	}
 }
-
-// An IPv4 client is one address, in whichever form the system names it. In IPv6, a network
-// of 64 bits is one.
-func TestAddress(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		same bool
-	}{
-		{"192.0.2.1:1", "192.0.2.1:2", true}, {"192.0.2.1:1", "[::ffff:192.0.2.1]:2", true}, {"[::ffff:192.0.2.1]:1", "[::ffff:192.0.2.2]:1", false},
-		{"[2001:db8::1]:1", "[2001:db8::2]:2", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false}, {"[fe80::1%eth0]:1", "[fe80::1%eth1]:1", true},
-		{"@", "@", true}, {"@", "192.0.2.1:1", false},
-	} {
-		if same := Address(tt.a) == Address(tt.b); same != tt.same {
-			t.Errorf("%s and %s are one address: %t, want %t", tt.a, tt.b, same, tt.same)
-		}
-	}
-}

@@ -4,7 +4,6 @@ package generators_test
 
 import (
 	"net/url"
-	"strings"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -20,7 +19,7 @@ func TestServers(t *testing.T) {
 			return "redis://" + servertest.StartRedis(t, servertest.Durable...).Address()
 		},
 		"etcd": func(t *testing.T) string {
-			return "etcd://" + strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
+			return "etcd://" + servertest.StartEtcd(t, 1)[0].Address
 		},
 		"zk": func(t *testing.T) string { return "zk://" + servertest.StartZooKeeper(t, 1, nil)[0].Address },
 		"kube": func(t *testing.T) string {
@@ -28,11 +27,11 @@ func TestServers(t *testing.T) {
 			return "kube://?kubeconfig=" + k.Kubeconfig(t, servertest.KubeAdmin, "default")
 		},
 		"mysql": func(t *testing.T) string {
-			c, err := mysqldriver.ParseDSN(variable(t, "UIDRING_TEST_MYSQL"))
+			c, err := mysqldriver.ParseDSN(need.Variable(t, "UIDRING_TEST_MYSQL"))
 			need.Must(t, err)
 			return (&url.URL{Scheme: "mysql", User: url.UserPassword(c.User, c.Passwd), Host: c.Addr, Path: "/" + c.DBName}).String()
 		},
-		"postgres": func(t *testing.T) string { return variable(t, "UIDRING_TEST_POSTGRES") },
+		"postgres": func(t *testing.T) string { return need.Variable(t, "UIDRING_TEST_POSTGRES") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("UIDRINGD_TEST_STORE", dsn(t))
@@ -55,9 +54,4 @@ func TestServers(t *testing.T) {
 			}
 		})
 	}
-}
-
-func variable(t *testing.T, name string) string {
-	dsn := need.Variable(t, name)
-	return dsn
 }

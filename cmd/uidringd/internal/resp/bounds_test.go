@@ -7,15 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// TestMalformed has what is no command. The server says why, ends the connection before it reads
+// TestMalformed sends what is not a command. The server says why, ends the connection before it reads
 // what was announced, and draws no id.
 func TestMalformed(t *testing.T) {
 	s := serve(t, service.Config{}, resp.Config{MaxBytes: 1024})
@@ -177,14 +175,8 @@ func TestRates(t *testing.T) {
 // the command's begin, however often bytes come. The next command has its own time,
 // also if its begin comes with the end of the one before.
 func TestSlowCommand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
-		const read = 100 * time.Millisecond
-		listener := make(pipes)
-		serveOn(t, listener, service.Config{}, resp.Config{Read: read})
-		conn, accepted := net.Pipe()
-		defer conn.Close()
-		listener <- accepted
+	const read = 100 * time.Millisecond
+	inMemory(t, service.Config{}, resp.Config{Read: read}, 0, func(_ *server, conn net.Conn) {
 		go io.Copy(io.Discard, conn)
 		for _, part := range []string{"P", "ING\r\n", "P", "ING\r\nP", "ING\r\nP", "ING\r\n"} {
 			if _, err := io.WriteString(conn, part); err != nil {

@@ -48,7 +48,7 @@ func TestClients(t *testing.T) {
 			client.needs(t, dir)
 			t.Parallel()
 			server := serveClients(t, idle)
-			process := client.start(t, dir, "a-token", server)
+			process := client.start(t, dir, "a-token", server, server, server) // a slow client finds its new connection ended, too
 			var ids []uid.ID
 			draw := func(command string, n int) {
 				t.Helper()
@@ -69,6 +69,8 @@ func TestClients(t *testing.T) {
 			if distinct := slices.Compact(slices.Clone(ids)); len(distinct) != 210 || len(ids) != 210 || ids[0] < 1 || ids[209] > 420 {
 				t.Errorf("%d ids, want 210 that do not repeat: %v", len(distinct), ids)
 			}
+			server = serveClients(t, time.Hour)
+			process = client.start(t, dir, "a-token", server)
 			for _, command := range commands {
 				if ids, err := process.draw(command, "nosuch", 2); len(ids) > 0 || err == nil || !strings.Contains(err.Error(), `there is no generator "nosuch"`) {
 					t.Errorf("%s of no generator: %v, %v", command, ids, err)

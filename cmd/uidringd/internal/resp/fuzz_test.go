@@ -47,18 +47,6 @@ func (s *fakeConn) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: s
 func (*fakeConn) SetReadDeadline(time.Time) error    { return nil }
 func (*fakeConn) SetWriteDeadline(t time.Time) error { return nil }
 
-// fakeConns is a listener of fakeConns.
-type fakeConns chan *fakeConn
-
-func (s fakeConns) Accept() (net.Conn, error) {
-	if c := <-s; c != nil {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-func (s fakeConns) Close() error { close(s); return nil }
-func (fakeConns) Addr() net.Addr { return nil }
-
 // digits are ids, and lengths of ids.
 var digits = regexp.MustCompile(`[0-9]+`)
 
@@ -114,7 +102,7 @@ func FuzzCommands(f *testing.F) {
 // sayer serves, and returns a function that sends bytes in parts, each time from another address:
 // wrong tokens are counted by address.
 func sayer(f *testing.F, c resp.Config, tokens ...service.Token) (*server, func(sends []byte, part int) *fakeConn) {
-	s, clients := serve(f, service.Config{Limits: service.Limits{Wait: time.Minute}, Tokens: tokens}, c), make(fakeConns)
+	s, clients := serve(f, service.Config{Limits: service.Limits{Wait: time.Minute}, Tokens: tokens}, c), &pipes{conns: make(chan net.Conn)}
 	go s.Serve(clients)
 	f.Cleanup(func() { clients.Close() })
 	var connections uint32
@@ -122,7 +110,7 @@ func sayer(f *testing.F, c resp.Config, tokens ...service.Token) (*server, func(
 		c := &fakeConn{sends: sends, part: part, closed: make(chan struct{})}
 		connections++
 		binary.BigEndian.PutUint32(c.from[:], connections)
-		clients <- c
+		clients.conns <- c
 		<-c.closed
 		return c
 	}

@@ -2,8 +2,10 @@ package resp_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -11,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -107,14 +110,8 @@ func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.C
 	admit.Logger = slog.New(slog.DiscardHandler)
 	c.IDs, c.Host, c.HTTP = service.New(s.catalog, admit), s.host, "http://127.0.0.1:8080/"
 	c.Logger = slog.New(slog.NewTextHandler(s.log, nil))
-	for d, otherwise := range map[*time.Duration]time.Duration{&c.Read: time.Hour, &c.Write: time.Hour, &c.Idle: time.Hour} {
-		if *d == 0 {
-			*d = otherwise
-		}
-	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = 16 << 10
-	}
+	c.Read, c.Write, c.Idle = cmp.Or(c.Read, time.Hour), cmp.Or(c.Write, time.Hour), cmp.Or(c.Idle, time.Hour)
+	c.MaxBytes = cmp.Or(c.MaxBytes, 16<<10)
 	s.Server = resp.New(c)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(s.gate.Before(s.listener)) }()
@@ -130,23 +127,43 @@ func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.C
 	return s
 }
 
-// pipes is a listener of connections in memory, for virtual time.
-type pipes chan net.Conn
-
-func (p pipes) Accept() (net.Conn, error) {
-	conn, open := <-p
-	if !open {
-		return nil, net.ErrClosed
-	}
-	return conn, nil
+// pipes is a listener of connections in memory, whose first calls of Accept fail.
+type pipes struct {
+	conns chan net.Conn
+	fails int
 }
 
-func (p pipes) Close() error {
-	close(p)
+func (p *pipes) Accept() (net.Conn, error) {
+	if p.fails--; p.fails >= 0 {
+		return nil, errors.New("no file is left")
+	}
+	if conn := <-p.conns; conn != nil {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p *pipes) Close() error {
+	close(p.conns)
 	return nil
 }
 
-func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
+
+// inMemory runs a test of a server and a connection to it, in virtual time from the epoch on, after so
+// many calls of Accept have failed.
+func inMemory(t *testing.T, admit service.Config, c resp.Config, fails int, test func(s *server, conn net.Conn)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+		listener := &pipes{make(chan net.Conn), fails}
+		s := serveOn(t, listener, admit, c)
+		conn, accepted := net.Pipe()
+		defer conn.Close()
+		listener.conns <- accepted
+		test(s, conn)
+	})
+}
 
 // client is a connection that knows nothing of the protocol.
 type client struct {

@@ -137,13 +137,7 @@ func TestBusyConnections(t *testing.T) {
 		{array("AUTH", "a") + array("INCR", "hangs"), 1},
 		{array("AUTH", "a") + array("CLIENT", "SETNAME", "a"), 1},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
-			listener := make(pipes)
-			s := serveOn(t, listener, service.Config{Tokens: []service.Token{token("a")}}, resp.Config{})
-			conn, accepted := net.Pipe()
-			defer conn.Close()
-			listener <- accepted
+		inMemory(t, service.Config{Tokens: []service.Token{token("a")}}, resp.Config{}, 0, func(s *server, conn net.Conn) {
 			_, err := io.WriteString(conn, test.sent)
 			need.Must(t, err)
 			if synctest.Wait(); s.busy() != test.busy {
@@ -191,18 +185,12 @@ func TestDraining(t *testing.T) {
 // Shutdown ends the commands that wait for ids.
 func TestShutdownEndsDraws(t *testing.T) {
 	for _, command := range []string{array("INCR", "hangs"), array("INCRBY", "hangs", "2"), array("GET", "hangs"), array("UID.RUNS", "hangs", "2")} {
-		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
-			listener := make(pipes)
-			s := serveOn(t, listener, service.Config{}, resp.Config{})
-			conn, accepted := net.Pipe()
-			defer conn.Close()
-			listener <- accepted
+		inMemory(t, service.Config{}, resp.Config{}, 0, func(s *server, conn net.Conn) {
 			go io.Copy(io.Discard, conn)
 			_, err := io.WriteString(conn, command)
 			need.Must(t, err)
 			synctest.Wait()
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 			defer cancel()
 			began := time.Now()
 			if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
@@ -212,30 +200,10 @@ func TestShutdownEndsDraws(t *testing.T) {
 	}
 }
 
-// short is a listener whose first calls of Accept fail.
-type short struct {
-	pipes
-	fails *int
-}
-
-func (s short) Accept() (net.Conn, error) {
-	if *s.fails--; *s.fails >= 0 {
-		return nil, errors.New("no file is left")
-	}
-	return s.pipes.Accept()
-}
-
 // A server that can accept no connection tries again, after pauses that grow, and says so.
 func TestAcceptFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
-		fails, began := 3, time.Now()
-		listener := short{make(pipes), &fails}
-		s := serveOn(t, listener, service.Config{}, resp.Config{})
-		conn, accepted := net.Pipe()
-		defer conn.Close()
-		listener.pipes <- accepted
-		if took := time.Since(began); took != 35*time.Millisecond || s.log.Count("no connection is accepted now", "no file is left") != 3 {
+	inMemory(t, service.Config{}, resp.Config{}, 3, func(s *server, _ net.Conn) {
+		if took := time.Since(bits.Default().Epoch); took != 35*time.Millisecond || s.log.Count("no connection is accepted now", "no file is left") != 3 {
 			t.Errorf("a connection is accepted after %v; the log is %s", took, s.log)
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,8 +19,6 @@ import (
 )
 
 func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
-
-func idText(id int64) string { return strconv.FormatInt(id, 10) }
 
 // failure is what a client sees of an error.
 type failure struct {

@@ -14,19 +14,18 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // FuzzCalls sends any bytes as the message of any call, in each protocol. Each gets an
-// answer that may not be cached, and that is no success if the message is none.
+// answer that may not be cached, and that is a failure if the message is invalid.
 func FuzzCalls(f *testing.F) {
 	for _, message := range []proto.Message{
 		&uidringv1.NextRequest{Name: "ids", N: 3}, &uidringv1.RunsRequest{Name: "orders", N: 10_000}, &uidringv1.ParseRequest{Name: "ids", Id: 1 << 40},
 		&uidringv1.NextRequest{Name: "unavailable"}, &uidringv1.NextRequest{Name: "ids", N: -1},
 	} {
 		text, err := proto.Marshal(message)
-		if err != nil {
-			f.Fatal(err)
-		}
+		need.Must(f, err)
 		for _, method := range []string{"Next", "Runs", "Parse", "Nosuch"} {
 			f.Add(method, "application/proto", "", text)
 			for _, envelope := range []string{"application/grpc", "application/grpc-web", "application/grpc+proto"} {

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -94,7 +95,7 @@ func TestGenericClient(t *testing.T) {
 			t.Errorf("Runs returned %v, want 5000 ids from %d", answer, number*5000+1)
 		}
 	}
-	if worker := field(call("Parse", `{"name":"ids","id":"`+idText(last)+`"}`), "worker"); worker.Int() != 37 {
+	if worker := field(call("Parse", fmt.Sprintf(`{"name":"ids","id":"%d"}`, last)), "worker"); worker.Int() != 37 {
 		t.Errorf("Parse(%d) returned worker %v, want 37", last, worker)
 	}
 	if answer := call("Parse", `{"name":"orders","id":"7"}`); answer.Has(answer.Descriptor().Fields().ByName("worker")) {

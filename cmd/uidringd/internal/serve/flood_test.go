@@ -172,9 +172,9 @@ func half(routes []string) func(net.Conn) {
 	}
 }
 
-// beside asks for an id at the flood's time from an address of its own, each time on a new
-// connection, until the function that it returns is called. That returns how long 99 of 100
-// answers took, and how many requests had no answer with an id.
+// beside asks for ids from another address while the flood runs, each on a new connection. The
+// function that it returns stops this, and returns how long 99 of 100 answers took, how many
+// requests were sent, and how many had no answer with an id.
 func beside(t *testing.T, url string) func() (p99 time.Duration, asked, failed int) {
 	t.Helper()
 	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}}
@@ -295,9 +295,7 @@ func TestFlood(t *testing.T) {
 func tagged(t *testing.T, dir string, n int) {
 	t.Helper()
 	db := clitest.Open(t, dir+"/ids.db")
-	if err := segmentsql.NewLeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "tenant-0", 1, 1000); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, segmentsql.NewLeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "tenant-0", 1, 1000))
 	err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'tenant-' || i, 1, 1000 FROM n", n).Error
 	need.Must(t, err)
 	db.Close()

@@ -90,7 +90,7 @@ func TestListen(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("a file made after the socket: %v, %v; want 0600", info.Mode(), err)
 	}
-	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is no socket: want another path, or remove the file") || string(text) != "precious" {
+	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is not a socket: want another path, or remove the file") || string(text) != "precious" {
 		t.Errorf("%v, %q", err, text)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// running is a server in a process of its own.
+// running is a server in a separate process.
 type running struct {
 	cmd        *exec.Cmd
 	url, redis string // where it serves
@@ -62,12 +62,8 @@ func start(t *testing.T, dir, config string) *running {
 		_ = r.cmd.Wait()
 	})
 	in := bufio.NewReader(out)
-	if _, err := fmt.Fscanf(in, "uidringd: serving at %s\n", &r.url); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Fscanf(in, "uidringd: serving the Redis protocol at %s", &r.redis); err != nil {
-		t.Fatal(err)
-	}
+	_, err = fmt.Fscanf(in, "uidringd: serving at %s\nuidringd: serving the Redis protocol at %s", &r.url, &r.redis)
+	need.Must(t, err)
 	r.url, r.redis = strings.TrimSuffix(r.url, "/"), strings.TrimSuffix(r.redis, ":")
 	return r
 }

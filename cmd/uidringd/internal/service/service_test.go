@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,7 @@ func hanging(ctx context.Context, _ int64) (uid.Run, error) {
 
 func newService(t *testing.T, c Catalog, config Config) *Service {
 	t.Helper()
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	return New(c, config)
 }
 

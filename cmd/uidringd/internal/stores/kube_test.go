@@ -26,7 +26,7 @@ func TestKube(t *testing.T) {
 	t.Setenv("KUBECONFIG", k.Kubeconfig(t, "alice", "orders"))
 	give(t, "kube://orders?kubeconfig="+file+"&context=test&timeout=1m")
 	for dsn, want := range map[string]string{
-		"kube://orders":                                    "a right is missing: get of leases.coordination.k8s.io in the namespace \"orders\"",
+		"kube://orders":                                    "a permission is missing: get of leases.coordination.k8s.io in the namespace \"orders\"",
 		"kube://orders?context=none":                       `context "none" does not exist`,
 		"kube://orders?kubeconfig=/none.yaml":              "/none.yaml",
 		"kube://orders/a/b":                                `Prefix: "a/b"`,

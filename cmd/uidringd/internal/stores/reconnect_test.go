@@ -9,6 +9,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // However long etcd is unavailable, whether its host refuses connections or answers nothing, the
@@ -37,9 +39,7 @@ func TestEtcdIsTriedAgain(t *testing.T) {
 					return dial()
 				}))
 				client, err := clientv3.New(config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				defer client.Close()
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()

@@ -83,8 +83,7 @@ func refused(t *testing.T, dsn string) error {
 }
 
 func TestEtcd(t *testing.T) {
-	members := servertest.StartEtcd(t, 1)
-	host := strings.TrimPrefix(members[0].Endpoint, "http://")
+	host := servertest.StartEtcd(t, 1)[0].Address
 	give(t, "etcd://"+host)
 	give(t, "etcd://"+servertest.Addresses(t, 1)[0]+","+host+"/other") // a member may be unavailable
 
@@ -156,8 +155,7 @@ func TestRedisSentinel(t *testing.T) {
 }
 
 func TestZooKeeper(t *testing.T) {
-	servers := servertest.StartZooKeeper(t, 1, nil)
-	host := servers[0].Address
+	host := servertest.StartZooKeeper(t, 1, nil)[0].Address
 	give(t, "zk://"+host)
 	give(t, "zk://"+servertest.Addresses(t, 1)[0]+","+host+"/chroot/ids") // a member may be unavailable
 	give(t, "zk://ids:secret@"+host+"/private?session=2s")

@@ -1,9 +1,11 @@
-package readme
+// Package quickstart has no code, only README.md's program.
+package quickstart
 
 import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,10 +15,18 @@ import (
 	_ "modernc.org/sqlite" // needs no C compiler
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
+
+func TestMain(m *testing.M) {
+	_ = os.Remove("app.db") // of a run that was killed
+	status := m.Run()
+	_ = os.Remove("app.db")
+	os.Exit(status)
+}
 
 func Example() {
 	ctx := context.Background()
@@ -45,12 +55,16 @@ func Example() {
 
 // TestReadme: the Go code of README.md is that of Example.
 func TestReadme(t *testing.T) {
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
+	readme, err := os.ReadFile("../../../README.md")
+	need.Must(t, err)
+	example, err := os.ReadFile("example_test.go")
+	need.Must(t, err)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
 	if len(blocks) != 1 {
 		t.Fatalf("README.md has %d blocks of Go, want 1", len(blocks))
 	}
 	code := regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(blocks[0][1], "\t$1")
-	if !strings.Contains(read(t, "internal/test/readme/sample_test.go"), "\n"+code) {
+	if !strings.Contains(string(example), "\n"+code) {
 		t.Errorf("Example does not have README.md's code:\n%s", code)
 	}
 }
