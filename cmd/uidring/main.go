@@ -1,4 +1,4 @@
-// Command uidring makes and reads ids, lists and frees worker numbers, and
+// Command uidring generates and reads ids, lists and frees worker numbers, and
 // measures the cost of an id on this machine. See uidring --help, and --help of each
 // command.
 //
@@ -26,16 +26,16 @@ func newRoot() *cobra.Command {
 		Short: "Unique, time-ordered 64-bit ids",
 		Long: `uidring generates and reads 64-bit ids that are unique and sort by time.
 
-An id holds the time, the number of the worker that made it, and a sequence. A worker
-takes its number from a database when it starts. By default, that is the SQLite file
-uidring.db in the current folder, which gen creates.`,
+An id holds the time, the number of the worker that generated it, and a sequence. A
+worker takes its number from a database when it starts. The default is the SQLite file
+uidring.db, which gen creates in the current directory.`,
 		Example: `  uidring gen -n 5                       print five ids
-  uidring gen | uidring parse            make one and read it
-  uidring parse --layout baidu --uid-generator 896950744028951464
+  uidring gen | uidring parse            generate an id and read it
+  uidring parse 896950744028951464 --layout baidu,epoch=2016-05-20T00:00:00+08:00
   uidring layout default                 show a layout: its fields and its end
   uidring workers                        list worker numbers and their holders
   uidring segments create orders         create a counter, for small, dense ids
-  uidring schema postgres                print the tables, and the rights that a service needs
+  uidring schema postgres                print the SQL for the tables and a service's privileges
   uidring bench                          measure the cost of an id on this machine`,
 		Version: cli.Version(),
 	}

@@ -24,17 +24,18 @@ func main() { cli.Main(newRoot()) }
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "uidringd",
-		Short: "A server of unique 64-bit ids",
+		Short: "A server for unique 64-bit ids",
 		Long: `uidringd serves unique 64-bit ids over HTTP, gRPC, Connect and the Redis protocol. The
 page at / lists the generators, with commands that draw from each.
 
 Without a config it serves two generators over HTTP at 127.0.0.1:8080 and over the Redis
 protocol at 127.0.0.1:6380: ids, whose ids carry a time, and orders, whose ids come from
-a counter. Both use the SQLite file uidring.db in the current folder.
+a counter. Both use the SQLite file uidring.db in the current directory.
 
-On SIGTERM or an interrupt it finishes the requests in flight, releases worker numbers
-and unused ids, and exits with code 0. A second signal ends it at once. A signal during
-startup ends it with code 143 or 130.`,
+On SIGTERM or an interrupt it finishes the requests in flight, cutting off those that
+take longer than shutdown.drain, and releases worker numbers and unused ids. It exits
+with code 0, or with 1 if it could not release everything. A second signal stops it
+immediately. On a signal during startup, it exits with code 143 or 130.`,
 		Example: `  uidringd                                 try it without a config
   uidringd --config uidring.yaml --check   check a config
   uidringd --config uidring.yaml

@@ -37,16 +37,17 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the generators on this machine, compared with an atomic add",
-		Long: `bench measures what an id costs from Cached, both by Next and by NextN(256), and from
-Default. It compares these costs with a floor: an atomic add to a shared number.
-1, 2, 4, ... goroutines draw ids, up to the number of cores. bench needs no database.
+		Long: `bench measures what an id costs with Cached's Next and NextN(256), and with Default's
+Next. It compares these costs with a floor: an atomic add to a shared word. It runs
+each measurement with 1, 2, 4, ... goroutines, up to the number of cores. bench needs
+no database.
 
 Each round runs every measurement as a Go benchmark. Standard output has one line per
 benchmark, in benchstat's format, and then a table of medians, in nanoseconds per id.
 In the table, × is the ratio to the floor's median with the same number of goroutines.
 
 Here, Cached borrows time without limit, and Default has a layout of 2^31 ids a
-second. In the long run, both are limited to the layout's ids per tick.`,
+second. In a service, both are limited in the long run to the layout's ids per tick.`,
 		Example: `  uidring bench
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
   uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt
@@ -60,7 +61,7 @@ second. In the long run, both are limited to the layout's ids per tick.`,
 	set.Var(cli.Number{Value: &o.count, Min: 1, Max: 1000}, "count", "number of rounds; benchstat needs 6 or more")
 	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several values are compared")
 	set.IntSliceVar(&o.paddings, "padding-factor", []int{uid.DefaultPaddingFactor}, "PaddingFactor of Cached; several values are compared")
-	set.StringVar(&o.plot, "plot", "", "draw the table into this SVG `file`, replacing it if it exists")
+	set.StringVar(&o.plot, "plot", "", "draw a chart of the table to this SVG `file`, replacing it if it exists")
 	cli.CompleteFiles(cmd, "plot")
 	return cmd
 }

@@ -16,10 +16,11 @@ const ExitCodes = `
 
 Exit codes:
   0    success, even if the reader of standard output has gone away
-  1    failure: a store is unavailable, input is not an id, no layout fits, or a leased
-       number was not released (the ids are valid)
+  1    failure: for example, a store is unavailable, or a leased number was not
+       released (the ids are valid)
   2    usage error: an unknown command or flag, or an invalid value
-  130  interrupted, or 143 if by SIGTERM; the output made so far is written`
+  130  interrupted (143 on SIGTERM) before it finished; the output up to then has
+       been written`
 
 // newDocs returns the hidden subcommand that writes the reference of all commands.
 func newDocs() *cobra.Command {

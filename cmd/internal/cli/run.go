@@ -78,9 +78,10 @@ func withoutValues(usages string) string {
 	return strings.ReplaceAll(usages, "[=true|false]", "             ")
 }
 
-// renamed puts the command's name into the examples, which have uidring's.
+// renamed puts the command's name into the examples and help, which have uidring's.
 func renamed(cmd *cobra.Command, name string) {
 	cmd.Example = strings.ReplaceAll(cmd.Example, "uidring ", name+" ")
+	cmd.Long = shared.ReplaceAllString(cmd.Long, name+" $1")
 	for _, sub := range cmd.Commands() {
 		renamed(sub, name)
 	}

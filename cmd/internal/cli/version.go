@@ -13,7 +13,7 @@ import (
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version, the commit and Go's version",
+		Short:   "Print the version, the commit and the Go version",
 		Example: "  uidring version",
 		Args:    NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

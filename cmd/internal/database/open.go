@@ -29,13 +29,14 @@ const (
 // Flag adds --dsn. stores are the other stores that the command takes. The flag's default
 // is not the variable's value, since help would show that, and with it a password.
 func Flag(cmd *cobra.Command, stores Stores) {
-	others := ""
-	if len(stores) > 0 {
-		others = "also " + strings.Join(slices.Sorted(maps.Keys(stores)), "://, ") + "://\n"
+	driver := "or a DSN for GORM's driver\n"
+	if schemes := slices.Sorted(maps.Keys(stores)); len(schemes) > 0 {
+		last := len(schemes) - 1
+		driver = "a DSN for GORM's driver,\nor a URL with " + strings.Join(schemes[:last], "://, ") + ":// or " + schemes[last] + "://\n"
 	}
 	cmd.Flags().String("dsn", "", "`database`: an SQLite file such as app.db, mysql://user@host:3306/name,\n"+
-		"postgres://user@host:5432/name, or a DSN for GORM's driver\n"+others+
-		"(default $"+Variable+", else "+Default+" in the current folder)")
+		"postgres://user@host:5432/name, "+driver+
+		"(default $"+Variable+", else "+Default+" in the current directory)")
 	cli.CompleteFiles(cmd, "dsn")
 }
 

@@ -44,7 +44,11 @@ func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "number of ids; 0 takes no worker number")
 	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
-	set.Func("worker", "`source` of the worker number: lease, registry or static:N (default registry)", func(text string) (err error) {
+	usual := "registry"
+	if len(f.stores) > 0 {
+		usual = "registry in SQL databases, lease elsewhere"
+	}
+	set.Func("worker", "`source` of the worker number: lease, registry or static:N (default "+usual+")", func(text string) (err error) {
 		f.worker, err = source.Parse(text, source.Lease, source.Registry)
 		return err
 	})
@@ -88,7 +92,7 @@ func (f *flags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.maxAge >= 0 && f.maxAge < uid.MinMaxAge {
-		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids for ever", f.maxAge, uid.MinMaxAge)
+		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids forever", f.maxAge, uid.MinMaxAge)
 	}
 	f.maxBorrow, f.maxAge = max(f.maxBorrow, uid.Unlimited), max(f.maxAge, uid.Unlimited)
 	return f.checkDSN(cmd, counts)

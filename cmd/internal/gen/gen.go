@@ -43,33 +43,33 @@ of the number:
 
   registry   a row of the table WORKER_NODE: the number is never used again
   lease      a row of the table WORKER_LEASE: gen releases the number when it
-             ends; after a crash it becomes free in a minute
+             exits; after a crash, the number becomes free a minute later
   static:N   the number N, without a database
 
 --segment TAG instead draws small, dense ids from a counter, without time or worker.
-uidring segments create TAG creates the counter. When gen ends, it returns the ids
-that it reserved but did not print.
+Create the counter with uidring segments create TAG. On exit, gen returns the ids that it
+reserved but did not print.
 
 If a table or an SQLite file is missing, gen creates it and says so on standard
-error. The store remembers the layout; in WORKER_NODE, it is the row with the id -1. To
-undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other users
-of the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
+error. The store remembers the layout; in WORKER_NODE, the row with the id -1 records
+it. To undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other
+users of the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
 
-If you ask for more ids than the clock allows so far, the cached generator stamps ids up
-to --max-borrow ahead of the clock, and then waits. The default generator
-stamps the current time, and waits for the next tick when a tick is full.
+If you ask for more ids than the clock has allowed so far, gen stamps ids up to
+--max-borrow ahead of the clock, and then waits. With --generator default, gen stamps ids
+with the current time, and waits for the next tick when the current one is full.
 
 For a leased number, time is reserved in the database. While the database is
 unavailable, gen continues to the end of that time, and then waits and says so on
 standard error. If gen cannot release the number, it fails, though the ids are valid.
 
-With --worker static:N you promise that nothing else makes ids with N and this
+With --worker static:N you promise that nothing else generates ids with N and this
 layout, not even an earlier gen in the same second, whose ids would be the same.
 
-gen makes ids as fast as they are read: pipe it through pv to limit the rate. To serve
+gen generates ids as fast as they are read: pipe it through pv to limit the rate. To serve
 ids over HTTP, run uidringd.
 
-An interrupt ends gen after a complete line, with exit code 130.`,
+On an interrupt, gen completes the current line and exits with code 130.`,
 		Example: `  uidring gen -n 5
   uidring gen -n 1000000 > ids.txt
   uidring gen -n 1000000 | pv -qlL 100      100 ids a second

@@ -81,7 +81,7 @@ func (s *stream) claim(ctx context.Context, limit int64) (uid.Run, error) {
 		return run, err
 	}
 	if err := s.made.Stats().LastError; err != nil && !errors.Is(err, uid.ErrBorrowLimit) {
-		s.logger.Warn("waiting: no id can be made now; an interrupt ends gen", "error", err)
+		s.logger.Warn("waiting: no id can be generated now; an interrupt stops gen", "error", err)
 	}
 	return s.made.Claim(ctx, limit)
 }

@@ -1,4 +1,4 @@
-// Package schema is the subcommand that prints tables and rights.
+// Package schema is the subcommand that prints tables and privileges.
 package schema
 
 import (
@@ -48,26 +48,29 @@ func New(stores database.Stores) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "schema [DATABASE]",
-		Short: "Print the tables, and the rights that a service needs",
-		Long: `schema prints the statements that create the tables, and the rights that the user of a
-running service needs. By default, a generator creates missing tables when it starts; a Go
-service with worker.StoreConfig{NoSchema: true} never does. Pipe the output into the
-database's client (mariadb, psql or sqlite3), as a user who may create tables. The
-service's user must exist.
+		Short: "Print the statements that create the tables and grant a service its privileges",
+		Long: `schema prints the statements that create the tables, and those that grant a running
+service's user its privileges. By default, a generator creates missing tables when it
+starts; a Go service with worker.StoreConfig{NoSchema: true} never does. Pipe the output
+into the database's client (mariadb, psql or sqlite3), as a user who may create tables.
+The service's user must exist.
 
 DATABASE is one of ` + strings.Join(words, ", ") + `. Without it, --dsn names
 the database. schema does not connect to it.
 
 --table selects tables of worker numbers, and --segments tables of counters; by default,
-all are printed. Each is a kind, or kind=name for your own name. Processes that lease
-numbers look for the registry's table, and vice versa: print both, or, in Go, set
-NoOtherTable in worker.StoreConfig.
+all are printed. Each value is a kind, or kind=NAME for a table with another name.
+Processes that lease numbers look for the registry's table, and vice versa, so print
+both. A Go service may instead set NoOtherTable in worker.StoreConfig, but only if the
+other table is never used.
 
-For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints the rights as commands
-for redis-cli, etcdctl and zkCli.sh, or as objects for kubectl apply. Set the user's password.
+For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints permissions as commands
+for redis-cli, etcdctl and zkCli.sh, or as objects for kubectl apply. They contain no
+password: replace PASSWORD in ZooKeeper's commands, and set the user's password yourself
+in Redis and etcd.
 
-uidringd needs only the rights that are printed. A generator with create: true also needs
-the rights to create counters.`,
+uidringd needs only what is printed. A generator with create: true also needs permission
+to create counters.`,
 		Example: `  uidring schema postgres | psql app
   uidring schema mysql --user "'orders'@'10.%'" | mariadb app
   uidring schema postgres --table lease=ids.lease,registry=ids.node --segments leaf_alloc=ids.leaf
@@ -80,7 +83,7 @@ the rights to create counters.`,
 				text, known := kinds[args[0]]
 				switch {
 				case known && !slices.Contains(words, args[0]):
-					return cli.Usagef("%[1]s is no SQL database; its rights are printed by uidringd schema %[1]s (go install github.com/uidring/uidring/cmd/uidringd@latest)", args[0])
+					return cli.Usagef("%[1]s is not an SQL database; its permissions are printed by uidringd schema %[1]s (go install github.com/uidring/uidring/cmd/uidringd@latest)", args[0])
 				case !known:
 					return cli.Usagef("%q is not a kind of database; want %s", args[0], strings.Join(words, ", "))
 				case flags.Changed("dsn"):
@@ -96,7 +99,7 @@ the rights to create counters.`,
 			case err != nil:
 				return err
 			case strings.TrimSpace(user) == "" && (store != nil || db.Name() != "sqlite"):
-				return cli.Usagef("--user is empty, want the user who gets the rights, such as ids")
+				return cli.Usagef("--user is empty, want the user who gets the privileges, such as ids")
 			case store == nil:
 				return write(cmd.OutOrStdout(), db, tables, counters, user)
 			case flags.Changed("table") || flags.Changed("segments"):
@@ -108,7 +111,7 @@ the rights to create counters.`,
 	}
 	cmd.Flags().StringSliceVar(&tables, "table", nil, "`tables` of worker numbers: lease, registry; lease=NAME for another name")
 	cmd.Flags().StringSliceVar(&counters, "segments", nil, "`tables` of counters: leaf_alloc, sequence; leaf_alloc=NAME for another name")
-	cmd.Flags().StringVar(&user, "user", "ids", "user who gets the rights, in the database's syntax")
+	cmd.Flags().StringVar(&user, "user", "ids", "user who gets the privileges, in the database's syntax")
 	database.Flag(cmd, stores)
 	return cmd
 }

@@ -24,14 +24,14 @@ func New(stores database.Stores) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "segments",
-		Short: "List the counters of segments",
-		Long: `segments lists counters: the tag, the least id that nobody has reserved, how many ids
-a process reserves at first, and when the counter last changed. It changes nothing,
-and creates neither files nor tables.
+		Short: "List the segment counters",
+		Long: `segments lists counters: the tag, the lowest id that nobody has reserved, how many ids
+a process reserves at first, and when the counter last changed. The command changes
+nothing, and creates neither files nor tables.
 
-A step of 0 means a gapless counter. Processes reserve ranges ahead, so ids below the
-counter may not be in use yet. Only the command create makes counters. Ids of a
-counter have no time, so uidring parse cannot read them.`,
+A step of 0 means a gapless counter. Processes reserve ranges in advance, so ids below
+the counter may not be in use yet. To create a counter, use segments create. Ids from a
+counter carry no time, so uidring parse cannot read them.`,
 		Example: `  uidring segments
   uidring segments create orders
   uidring segments set orders --at-least 1000000
@@ -54,7 +54,7 @@ counter have no time, so uidring parse cannot read them.`,
 			case asJSON:
 				return writeJSON(cmd.OutOrStdout(), counters)
 			case missing != "":
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "there are no counters yet: %s create TAG makes the first, in %s\n", cmd.CommandPath(), missing)
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "there are no counters yet: %s create TAG creates the first, in %s\n", cmd.CommandPath(), missing)
 				return err
 			}
 			return write(cmd.OutOrStdout(), counters)
@@ -68,7 +68,13 @@ counter have no time, so uidring parse cannot read them.`,
 
 func flags(cmd *cobra.Command, stores database.Stores) {
 	database.TableFlag(cmd)
-	database.Flag(cmd, stores)
+	counting := database.Stores{}
+	for scheme, read := range stores {
+		if database.Kinds[scheme] == database.Redis { // the others keep no counters
+			counting[scheme] = read
+		}
+	}
+	database.Flag(cmd, counting)
 }
 
 // with calls f with the counters that the command names. A missing file is made if create
@@ -119,13 +125,13 @@ func newCreate(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create TAG",
 		Short: "Create a counter",
-		Long: `create creates a counter, and the table or the SQLite file if they are missing. It
+		Long: `create creates a counter, and also the table or the SQLite file if it is missing. It
 fails if the tag already has a counter.
 
 If your table already has ids, start above the highest id with --next. If a counter
 was lost, start above the highest id that was ever reserved, or ids repeat.
 
-A gapless counter is for numbers without gaps, such as those of invoices. Services
+A gapless counter is for numbers that must have no gaps, such as invoice numbers. Services
 draw them with segmentsql's NextGapless. A segment cannot use such a counter.
 
 For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x1000".`,
@@ -165,7 +171,7 @@ For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x
 		},
 	}
 	cmd.Flags().Var(cli.Number{Value: &next, Min: 1, Max: math.MaxInt64}, "next", "the first id")
-	cmd.Flags().Var(cli.Number{Value: &step, Min: 1, Max: math.MaxInt32}, "step", "how many ids a process reserves at first; the table sequence does not store it")
+	cmd.Flags().Var(cli.Number{Value: &step, Min: 1, Max: math.MaxInt32}, "step", "how many ids a process reserves at first; the sequence table does not store it")
 	cmd.Flags().BoolVar(&gapless, "gapless", false, "create a gapless counter")
 	cmd.MarkFlagsMutuallyExclusive("gapless", "step")
 	flags(cmd, stores)
@@ -186,10 +192,11 @@ func newSet(stores database.Stores) *cobra.Command {
 		Short: "Raise a counter",
 		Long: `set raises a counter to N. It never lowers or creates one.
 
-Use set after the database is restored or fails over. Stop the services, and raise
-each counter above the highest id in use anywhere. A running process goes on issuing
-the ids that it has reserved, whatever the counter says. When it stops, it may return
-unused ids, which lowers the counter unless set has raised it.`,
+Use set after the database is restored from a backup, or after a failover that may
+have lost writes. Stop the services, and raise each counter above the highest id in use
+anywhere. A running process goes on issuing the ids that it has reserved, whatever the
+counter says. When it stops, it may return unused ids, which lowers the counter unless
+set has raised it.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
 		Args: oneTag,

@@ -31,7 +31,7 @@ func Parse(text string, kinds ...string) (Source, error) {
 	if !numbered && slices.Contains(kinds, kind) {
 		return Source{Kind: kind}, nil
 	}
-	return Source{}, fmt.Errorf("want %s, or static:N with a number from 0 on", strings.Join(kinds, ", "))
+	return Source{}, fmt.Errorf("want %s, or static:N, where N is 0 or more", strings.Join(kinds, ", "))
 }
 
 func (s Source) String() string {

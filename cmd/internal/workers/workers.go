@@ -32,15 +32,17 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
 		Short: "List worker numbers and their holders",
-		Long: `workers lists the rows of two tables, highest number first. It changes nothing, and
-creates neither files nor tables.
+		Long: `workers lists the rows of two tables, highest number first. The command changes
+nothing, and creates neither files nor tables.
 
 Each row of WORKER_NODE is one start of a generator, whose number is never used again.
-Only numbers above the newest row are left.
+Only numbers above the newest row's are left.
 
 Each row of WORKER_LEASE is a number with its last holder. The number is held, free
-or expired: it expires if its holder sends no heartbeat for a minute. New generators
-take free and expired numbers, so all numbers that are not held count as left.
+or expired: it is listed as expired if its holder has sent no heartbeat for a minute,
+even if its service sets a longer Expiry. A new generator may take a free number, or
+one whose holder has sent no heartbeat for the generator's own Expiry. All numbers
+not held count as remaining.
 
 HOST is the pod's name in Kubernetes, and PROCESS the process id. On a terminal, held
 numbers are green and expired ones red, unless NO_COLOR is set.`,
@@ -99,7 +101,10 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list at most this many rows of each table; 0 means all")
-	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted, if not the one that the store remembers")
+	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted")
+	text := flags.Lookup("layout")
+	text.DefValue = ""
+	text.Usage += "\n(default the one that the store remembers, else \"default\")"
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
 	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("refresh the list every %v until interrupted", interval))
 	database.Flag(cmd, stores)
@@ -127,13 +132,15 @@ func newRelease(stores database.Stores) *cobra.Command {
 		Use:   "release NUMBER",
 		Short: "Free a leased number whose holder is dead",
 		Long: `release frees a leased number that its holder has not given back. It fails if the
-holder has sent a heartbeat within the last minute.
+holder has sent a heartbeat within the last minute. If its service sets an Expiry of
+more than four minutes, heartbeats are more than a minute apart, so release can free
+the number of a live holder.
 
---force also frees the number of a live holder. The holder then takes another number;
-until then it continues within the time that it has reserved. The number's next holder
-starts where that time ends, so no id repeats.
+--force always frees the number. A live holder continues, within the time that it has
+reserved, until it takes another number. The next holder of the freed number starts
+where that time ends, so no id repeats.
 
-Numbers of the table WORKER_NODE are used only once, and cannot be freed.`,
+Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 		Example: `  uidring workers release 5
   uidring workers release 5 --force
   uidring workers release 5 --dsn postgres://user@localhost/app`,
@@ -143,7 +150,7 @@ Numbers of the table WORKER_NODE are used only once, and cannot be freed.`,
 			}
 			given, err := strconv.ParseUint(args[0], 10, 63)
 			if err != nil {
-				return fmt.Errorf("%q is no worker number: want a whole number from 0 on", args[0])
+				return fmt.Errorf("%q is not a worker number: want a whole number, 0 or more", args[0])
 			}
 			number = int64(given)
 			return nil

@@ -30,16 +30,16 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "layout [LAYOUT]",
 		Short: "Show a layout's capacity, its end, and what may follow it",
-		Long: `layout describes a layout: its worker numbers, its ids per second, its end. Without an
+		Long: `layout describes a layout: its worker numbers, ids per second and end. Without an
 argument, it lists the named layouts.
 
 With --workers, --years and --rate, it proposes a layout: a named one, if one
 suffices. If no layout fits, it prints how far each requirement alone would have to be
 relaxed and what that costs, and exits with 1.
 
-With --next, it compares the ids of two layouts in one column. It shows whether new
-ids can equal old ids, when, and under which worker numbers they never do. New ids
-are stamped from --from on, which must be later than the time of every old id.
+With --next, it compares two layouts whose ids share a database column. It shows whether
+new ids can equal old ids, when, and under which worker numbers they never do. New ids
+begin at --from, which must be later than the time of every old id.
 
 With --sql, it prints expressions for PostgreSQL, for MySQL and MariaDB, or for
 SQLite: the time of an id, its worker number with the named parts, its sequence, the
@@ -129,7 +129,7 @@ Use them in queries and views: nothing is created in the database.`,
 	instant := func(at *time.Time) func(string) error {
 		return func(text string) (err error) {
 			if *at, err = bits.ParseEpoch(text); err != nil {
-				return errors.New("want a date, such as 2026-01-01, or a time in RFC 3339")
+				return errors.New("want a date, such as 2026-01-01, or an RFC 3339 timestamp")
 			}
 			return nil
 		}
@@ -137,8 +137,8 @@ Use them in queries and views: nothing is created in the database.`,
 	flags.Func("from", "`date` or RFC 3339 time at which the next layout begins (default now)", instant(&from))
 	flags.Func("since", "`date` or RFC 3339 time at which the old layout's ids begin (default its epoch)", instant(&since))
 	flags.Var(cli.Number{Value: &used, Max: 1<<63 - 1}, "used", "greatest worker `number` of old ids (default the layout's greatest)")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object per layout, one per line")
-	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL expressions for ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
+	flags.BoolVar(&asJSON, "json", false, "print each layout as one line of JSON")
+	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL expressions for the layout's ids, for a `database`: "+strings.Join(sqlKinds, ", "))
 	wished.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next", "workers")

@@ -31,10 +31,10 @@ func (w *wishes) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &w.workers, Min: 1, Max: math.MaxInt32}, "workers", "how many workers run at once, including those of a rolling update")
 	flags.Var(cli.Number{Value: &w.years, Min: 1, Max: 1000}, "years", "how many years from now ids are needed")
-	flags.Var(cli.Number{Value: &w.rate, Min: 1, Max: math.MaxInt32}, "rate", "ids a second that one worker makes on average")
+	flags.Var(cli.Number{Value: &w.rate, Min: 1, Max: math.MaxInt32}, "rate", "average number of ids per second that one worker generates")
 	flags.BoolVar(&w.js, "js", false, "ids have 53 bits, which JavaScript numbers hold exactly")
 	flags.BoolVar(&w.registry, "registry", false, "each start consumes a number (worker.Registry), instead of leasing one")
-	flags.Var(cli.Number{Value: &w.starts, Min: 1, Max: math.MaxInt32}, "starts-a-day", "starts per day of all workers, for --registry")
+	flags.Var(cli.Number{Value: &w.starts, Min: 1, Max: math.MaxInt32}, "starts-a-day", "starts per day by all workers, for --registry")
 	cmd.MarkFlagsRequiredTogether("workers", "years", "rate")
 	cmd.MarkFlagsRequiredTogether("registry", "starts-a-day")
 }

@@ -14,7 +14,7 @@ type succession struct {
 	From    time.Time  `json:"from"`
 	Used    int64      `json:"used"`
 	Ordered bool       `json:"ordered"`                 // every new id is greater than every old one
-	Meet    *period    `json:"meet,omitempty"`          // when ids can be equal; nil is never
+	Meet    *period    `json:"meet,omitempty"`          // when ids can collide; nil is never
 	Fresh   *numbering `json:"fresh_numbers,omitempty"` // nil if there are none
 }
 

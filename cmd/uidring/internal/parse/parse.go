@@ -40,9 +40,9 @@ arguments. Without arguments, or with the argument -, it reads standard input: o
 per line, or objects as gen --json writes them. Times are in UTC.
 
 parse needs the layout of the ids, including its epoch, and cannot detect a wrong one.
-uid-generator's epoch is midnight in the time zone of its JVM, and midnight in
-China if epochStr is not set: for such ids, --layout is
-baidu,epoch=2016-05-20T00:00:00+08:00.
+uid-generator's epoch is midnight on epochStr in the time zone of its JVM. If epochStr
+is not set, the epoch is midnight, China time, on 2016-05-20: use
+--layout baidu,epoch=2016-05-20T00:00:00+08:00.
 
 Ids of a segment, such as those of gen --segment, come from a counter and have no
 time, worker or sequence, but parse cannot tell them from other ids. If all times are
@@ -50,10 +50,10 @@ implausible, parse says so on standard error.
 
 If input is not an id, parse reports it on standard error and continues. The exit
 code is then 1.`,
-		Example: `  uidring parse 896950744028951464 --layout baidu
+		Example: `  uidring parse 896950744028951464 --layout baidu,epoch=2016-05-20T00:00:00+08:00
   uidring parse --layout 31/23/9,epoch=2020-01-01 --json < ids.txt
   uidring parse --form base32 0RP2HQ0DP0000
-  uidring parse --layout baidu --uid-generator 896950744028951464`,
+  uidring parse --uid-generator 5313046343901185`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			allocator, err := bits.NewAllocator(layout)
 			if err != nil {
@@ -91,7 +91,7 @@ code is then 1.`,
 	cli.LayoutFlag(cmd, &layout, "layout of the ids")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
-	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
+	flags.BoolVar(&vesta, "vesta", false, "read Vesta ids, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
 	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")

@@ -75,8 +75,8 @@ func (f form) write(w http.ResponseWriter, d *service.Drawn) {
 	}
 	buf = append(buf, f.end...)
 	d.Buffer = buf
-	if !flushed {
-		setLength(w, buf)
+	if !flushed && len(buf) > 1<<10 { // net/http counts short texts, and would send long ones in chunks
+		w.Header()["Content-Length"] = []string{strconv.Itoa(len(buf))}
 	}
 	_, _ = w.Write(buf)
 }
@@ -92,14 +92,6 @@ func increment(digits []byte) bool {
 		digits[i] = '0'
 	}
 	return false
-}
-
-// setLength saves net/http from sending a long text in chunks. It counts short ones
-// itself.
-func setLength(w http.ResponseWriter, text []byte) {
-	if len(text) > 1<<10 {
-		w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}
-	}
 }
 
 // runs answers with n ids as runs of consecutive ids.

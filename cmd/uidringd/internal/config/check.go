@@ -172,7 +172,7 @@ func (c *Config) unserved(pattern string) string {
 		served = served || many || Match(pattern, e.Common().Name)
 	}
 	if !served {
-		return "which is no generator"
+		return "which is not a generator"
 	}
 	return ""
 }

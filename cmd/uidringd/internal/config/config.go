@@ -201,7 +201,7 @@ shutdown: {delay: 0s}
 `
 
 // Demo is what is served without a configuration: ids, and orders of a counter, both
-// from an SQLite file in the current folder, by HTTP and by the Redis protocol.
+// from an SQLite file in the current directory, by HTTP and by the Redis protocol.
 func Demo(flags Flags) (*Config, error) {
 	c, err := Parse([]byte(demo), flags)
 	if faults, ok := errors.AsType[Faults](err); ok { // of the flags, which have no line

@@ -2,9 +2,7 @@ package config
 
 import (
 	"cmp"
-	"encoding"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -12,48 +10,6 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 )
-
-// takes says what a value may be, by its type. All others are texts, lists, or have keys.
-var takes = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "time.Duration": "a duration such as 1m30s",
-}
-
-// What may stand at a field, such as stores[].url. A generator's fields are those of its kind,
-// such as generators[cached].name.
-var (
-	wants = map[string]string{}   // what the value may be; "" is known to UnmarshalYAML alone
-	keys  = map[string][]string{} // the keys that the value may have
-)
-
-func init() {
-	describe("", reflect.TypeFor[Config]())
-	for name, of := range kinds {
-		describe("generators["+name+"]", reflect.TypeOf(of()))
-	}
-}
-
-func describe(field string, t reflect.Type) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
-		wants[field] = "a text"
-	case t.Kind() == reflect.Slice:
-		wants[field] = "a list"
-		describe(field+"[]", t.Elem())
-	case t == reflect.TypeFor[Entry](): // its kind decides
-		wants[field], wants[field+".kind"], keys[field] = aKind, "a text", []string{"kind"}
-	case t.Kind() == reflect.Struct:
-		for name, f := range fields(t) {
-			keys[field] = append(keys[field], name)
-			describe(strings.TrimPrefix(field+"."+name, "."), f.Type)
-		}
-		wants[field] = "keys and values: " + strings.Join(keys[field], ", ")
-	default:
-		wants[field] = cmp.Or(takes[t.String()], "a text")
-	}
-}
 
 // described returns a field as wants and keys have it.
 func (d *document) described(field string) string {
@@ -85,7 +41,7 @@ func (d *document) explain(err error) {
 		switch {
 		case key != "" && (value == nil || keys[d.described(field)] != nil) && !slices.Contains(known, key[at:]):
 			d.fault(key, "there is no such key, want one of %s", strings.Join(known, ", "))
-		case want == "" || value == nil || isText && want == "a text": // of an UnmarshalText or UnmarshalYAML, or about anchors
+		case want == "" || value == nil || isText && want == "a string": // of an UnmarshalText or UnmarshalYAML, or about anchors
 			d.fault(cmp.Or(field, key), "%s", cli.WithoutPrefix(cmp.Or(fault.Unwrap(), error(fault))))
 		case isText && want != "a list" && keys[d.described(field)] == nil:
 			d.fault(field, "is %q, want %s", value.Value, want)

@@ -148,7 +148,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 	}
 	if !(g.Rate >= 0 || g.Rate == -1) || math.IsInf(g.Rate, 0) {
-		d.fault(at+".ids_per_s", "is %v, want more than 0, or -1 for no limit", g.Rate)
+		d.fault(at+".ids_per_s", "is %v, want more than 0, 0 for half of the layout's rate, or -1 for no limit", g.Rate)
 	}
 	if g.Worker.Kind != source.Lease && g.Numbers != nil && !unread {
 		d.fault(at+".numbers", "is for worker lease")

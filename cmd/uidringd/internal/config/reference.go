@@ -111,7 +111,7 @@ func flat(v any) map[string]string {
 
 // wrong are values that no key takes whose values are bounded, by what the key takes.
 var wrong = map[string][]string{
-	"a whole number": {"-9000000000000000", "9000000000000000000"}, "a number": {"-1e300"}, "a text": {`"?"`},
+	"a whole number": {"-9000000000000000", "9000000000000000000"}, "a number": {"-1e300"}, "a string": {`"?"`},
 	takes["time.Duration"]: {"1ns", "-99999h", "99999h"},
 }
 

@@ -43,7 +43,7 @@ type Mode uint32
 func (m *Mode) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 8, 32)
 	if err != nil || n > 0o777 || n&0o600 != 0o600 {
-		return fmt.Errorf("is %q, want the mode of a file in octal digits, from 0600 to 0777, such as 0660", text)
+		return fmt.Errorf("is %q, want a file mode in octal, from 0600 to 0777, such as 0660", text)
 	}
 	*m = Mode(n)
 	return nil

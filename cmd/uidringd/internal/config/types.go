@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
 	"iter"
@@ -67,5 +69,47 @@ func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
 				return
 			}
 		}
+	}
+}
+
+// takes says what a value may be, by its type. All others are texts, lists, or have keys.
+var takes = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "time.Duration": "a duration such as 1m30s",
+}
+
+// What may stand at a field, such as stores[].url. A generator's fields are those of its kind,
+// such as generators[cached].name.
+var (
+	wants = map[string]string{}   // what the value may be; "" is known to UnmarshalYAML alone
+	keys  = map[string][]string{} // the keys that the value may have
+)
+
+func init() {
+	describe("", reflect.TypeFor[Config]())
+	for name, of := range kinds {
+		describe("generators["+name+"]", reflect.TypeOf(of()))
+	}
+}
+
+func describe(field string, t reflect.Type) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		wants[field] = "a string"
+	case t.Kind() == reflect.Slice:
+		wants[field] = "a list"
+		describe(field+"[]", t.Elem())
+	case t == reflect.TypeFor[Entry](): // its kind decides
+		wants[field], wants[field+".kind"], keys[field] = aKind, "a string", []string{"kind"}
+	case t.Kind() == reflect.Struct:
+		for name, f := range fields(t) {
+			keys[field] = append(keys[field], name)
+			describe(strings.TrimPrefix(field+"."+name, "."), f.Type)
+		}
+		wants[field] = "keys and values: " + strings.Join(keys[field], ", ")
+	default:
+		wants[field] = cmp.Or(takes[t.String()], "a string")
 	}
 }

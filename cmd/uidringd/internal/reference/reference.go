@@ -27,12 +27,12 @@ import (
 
 var pages = map[string]func() string{
 	"config": func() string {
-		return "# Keys of the config\n\n" + config.Reference() + "\n## A config with every key\n\n```yaml\n" + config.Sample + "```\n"
+		return "# Configuration keys\n\n" + config.Reference() + "\n## A config with every key\n\n```yaml\n" + config.Sample + "```\n"
 	},
 	"errors":  failures,
 	"metrics": metrics,
 	"routes":  routes,
-	"stores":  func() string { return "# URLs of stores\n\n" + stores.Reference },
+	"stores":  func() string { return "# Store URLs\n\n" + stores.Reference },
 }
 
 // New returns the subcommand.
@@ -40,14 +40,14 @@ func New() *cobra.Command {
 	names := slices.Sorted(maps.Keys(pages))
 	return &cobra.Command{
 		Use:   "reference PAGE",
-		Short: "Print the reference of the config, stores, metrics, routes or errors",
-		Long: `reference prints a page of documentation in Markdown: ` + strings.Join(names, ", ") + `.
+		Short: "Print the reference for the config, stores, metrics, routes or errors",
+		Long: `reference prints a page of documentation in Markdown:
 
   config   every key, with its default and values
   errors   the kinds of failures, with their codes
   metrics  the contents of /metrics
   routes   what each protocol serves
-  stores   the URLs of stores`,
+  stores   the store URLs`,
 		Example:   "  uidring reference config",
 		Args:      cli.OneArg("page: " + strings.Join(names, ", ")),
 		ValidArgs: names,
@@ -69,8 +69,9 @@ func metrics() string {
 	}
 	text.WriteString(`# Metrics
 
-What /metrics shows. A name ends in its unit, and in _total for a counter, which only grows until the process ends.
-Durations are in seconds, and instants in seconds since 1970. /metrics also has the metrics of Go and of the process.
+This page lists the metrics that /metrics serves. A metric's name contains its unit, if it has one; a counter's name ends in
+_total. A counter never decreases while the process runs. Durations are in seconds, timestamps in seconds since 1970. /metrics
+also serves the standard metrics of the Go runtime and the process.
 `)
 	table("The server")
 	for _, m := range serve.Metrics {
@@ -114,7 +115,7 @@ func routes() string {
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		for _, method := range []string{"get", "head", "post"} {
 			if of, found := paths[path][method].(map[string]any); found {
-				token := "of the generator"
+				token := "for `{name}`"
 				if _, open := of["security"]; open || !strings.Contains(path, "{name}") {
 					token = "any"
 				}
@@ -157,7 +158,9 @@ func failures() string {
 		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, status, http.StatusText(status), rpc.Codes[kind], resp.Word(kind),
 			responses[fmt.Sprint(status)].Description)
 	}
-	text.WriteString("\nWhy a generator cannot issue ids, as answers, /readyz and the health service say:\n\n")
+	text.WriteString("\nSome errors of the Redis protocol begin with another word: `WRONGPASS` for an unknown token, `NOPROTO` for an unknown version\n" +
+		"of the protocol, `EXECABORT` for `EXEC` after `MULTI`, and `LOADING` for `PING` while /readyz answers 503.\n")
+	text.WriteString("\nResponses, /readyz and the health service give one of these reasons why a generator cannot issue ids:\n\n")
 	for _, reason := range service.Reasons() {
 		fmt.Fprintf(&text, "- %s\n", reason)
 	}

@@ -24,12 +24,12 @@ func newHealth() *cobra.Command {
 		Use:   "health [URL]",
 		Short: "Ask a running server whether it is ready",
 		Long: `health prints a running server's response to /readyz, and fails unless the server is
-ready. It is meant for container images, which have no curl. Without a URL, it asks
+ready. It is meant for container images without curl. Without a URL, it asks
 http://127.0.0.1:8080.
 
-A URL is http:, https:, or unix: and the path of a socket. A path other than /readyz may
-follow the address. health does not verify the server's certificate: run it on the same
-machine.`,
+A URL starts with http: or https:, or is unix: followed by the path of a socket. A path
+other than /readyz may follow the address. health does not verify the server's
+certificate: run it on the same machine.`,
 		Example: `  uidring health
   uidring health 'https://127.0.0.1:8443/readyz?generator=ids'
   uidring health unix:/run/uidring/http.sock`,

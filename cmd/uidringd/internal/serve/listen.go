@@ -42,7 +42,7 @@ func removeStale(ctx context.Context, path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return errors.New("the file is no socket: want another path, or remove the file")
+		return errors.New("the file is not a socket: want another path, or remove the file")
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	switch {

@@ -32,16 +32,16 @@ type Metric struct {
 
 // Metrics are those of the server itself.
 var Metrics = []Metric{
-	{"uidringd_request_duration_seconds", "histogram", "Time from a request's header to the end of its answer.", []string{"route", "code"}},
-	{"uidringd_caller_requests_total", "counter", "Requests by the name of the caller's token; of all certificates under (certificate), of all others under (none).",
+	{"uidringd_request_duration_seconds", "histogram", "Time from a request's header to the end of its response.", []string{"route", "code"}},
+	{"uidringd_caller_requests_total", "counter", "Requests by the name of the caller's token: (certificate) for callers with a client certificate, (none) for all others.",
 		[]string{"caller", "code"}},
-	{"uidringd_requests_in_flight", "gauge", "Requests that have begun and not ended.", nil},
+	{"uidringd_requests_in_flight", "gauge", "Requests in progress.", nil},
 	{"uidringd_generator_ready", "gauge", "1 while the generator can issue ids.", []string{"generator"}},
 	{"uidringd_connections", "gauge", "Open connections.", nil},
 	{"uidringd_connections_idle", "gauge", "Open connections without a request.", nil},
 	{"uidringd_connections_ended_total", "counter", "Connections closed to make room for new ones.", nil},
-	{"uidringd_connections_refused_total", "counter", "Connections refused because their address already had limits.per_address, none idle.", nil},
-	{"uidringd_certificate_not_after_timestamp_seconds", "gauge", "When the certificate in use ends.", nil},
+	{"uidringd_connections_refused_total", "counter", "Connections refused because their address already had limits.per_address connections, none of them idle.", nil},
+	{"uidringd_certificate_not_after_timestamp_seconds", "gauge", "When the certificate in use expires.", nil},
 }
 
 // opts names a metric for its collector.
@@ -50,17 +50,18 @@ func opts(name string) prometheus.Opts {
 	return prometheus.Opts{Name: name, Help: Metrics[i].Help}
 }
 
-// metrics are what /metrics has beside the generators' own.
-type metrics struct {
-	registry *prometheus.Registry
-	took     *prometheus.HistogramVec
-	callers  *prometheus.CounterVec
-	inFlight prometheus.Gauge
+// observer counts and logs requests of every protocol.
+type observer struct {
+	registry     *prometheus.Registry // what /metrics has
+	took         *prometheus.HistogramVec
+	callers      *prometheus.CounterVec
+	inFlight     prometheus.Gauge
+	good, failed *accessLog
 }
 
-func newMetrics(set *generators.Set) *metrics {
+func newObserver(set *generators.Set, logger *slog.Logger, perSecond float64) *observer {
 	took := opts("uidringd_request_duration_seconds")
-	m := &metrics{
+	o := &observer{
 		registry: prometheus.NewRegistry(),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: took.Name, Help: took.Help,
@@ -68,11 +69,13 @@ func newMetrics(set *generators.Set) *metrics {
 		}, []string{"route", "code"}),
 		callers:  prometheus.NewCounterVec(prometheus.CounterOpts(opts("uidringd_caller_requests_total")), []string{"caller", "code"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts(opts("uidringd_requests_in_flight"))),
+		good:     newAccessLog(logger, perSecond),
+		failed:   newAccessLog(logger, perSecond),
 	}
 	generators, _ := uidprom.NewFunc(set.Stats) // fails for nil alone
-	m.registry.MustRegister(m.took, m.callers, m.inFlight, generators,
+	o.registry.MustRegister(o.took, o.callers, o.inFlight, generators,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
-	return m
+	return o
 }
 
 // collectors returns the metrics of connections, of certificates, and of which generators are
@@ -167,16 +170,6 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // Flush implements [http.Flusher], which gRPC streams need.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
-
-// observer counts and logs requests of every protocol.
-type observer struct {
-	*metrics
-	good, failed *accessLog
-}
-
-func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
-	return &observer{m, newAccessLog(logger, perSecond), newAccessLog(logger, perSecond)}
-}
 
 func (o *observer) observe(r *service.Request) {
 	log, status := o.good, max(r.Status, http.StatusOK)

@@ -22,7 +22,7 @@ var Operations = []struct {
 	About   string
 }{
 	{"GET /healthz", false, "200 while the process serves"},
-	{"GET /readyz", false, "503 while the server stops, a `required` generator cannot issue ids, or none can; otherwise 200. `?generator=NAME` is about one"},
+	{"GET /readyz", false, "503 while the server is stopping, a `required` generator cannot issue ids, or no generator can; otherwise 200. `?generator=NAME` checks only that one"},
 	{"GET /metrics", true, "[Metrics](uidringd_metrics.md) for Prometheus"},
 	{"GET /status/", true, "Every generator and counter, those in trouble first; `/status/stats.json` has the same in JSON"},
 	{"GET /{$}", true, "The generators, with commands that draw from each"},
@@ -56,7 +56,7 @@ func (s *server) handler() (http.Handler, error) {
 	routes := rpc.New(ids, rpc.Health{Of: s.serving, Generators: s.set.Names()}, s.stopped)
 	for i, h := range []http.Handler{
 		http.HandlerFunc(s.healthz), http.HandlerFunc(s.readyz),
-		promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}), status, http.HandlerFunc(s.page),
+		promhttp.HandlerFor(s.seen.registry, promhttp.HandlerOpts{}), status, http.HandlerFunc(s.page),
 	} {
 		if Operations[i].Token {
 			h = operators(h)

@@ -33,9 +33,8 @@ type server struct {
 	doors     *gate.Gate
 	files     *certificates // nil without TLS
 	logger    *slog.Logger
-	address   string   // of the listener of HTTP
-	redisAt   net.Addr // where the Redis protocol is served; nil if it is not
-	metrics   *metrics
+	address   string        // of the listener of HTTP
+	redisAt   net.Addr      // where the Redis protocol is served; nil if it is not
 	running   atomic.Int64  // requests under way, probes left out; written by requests
 	refused   atomic.Int64  // requests whose refusal is under way; written by requests
 	probes    atomic.Int64  // under way; written by probes
@@ -89,7 +88,7 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 
 // newServer returns a server of generators that are open.
 func newServer(c *config.Config, set *generators.Set, files *certificates, logger *slog.Logger) *server {
-	s := &server{config: c, set: set, files: files, logger: logger, metrics: newMetrics(set), stopped: make(chan struct{})}
+	s := &server{config: c, set: set, files: files, logger: logger, stopped: make(chan struct{})}
 	seldomFull := rate.Sometimes{Interval: time.Second}
 	limits, few := fits(c.Limits)
 	if few != nil {
@@ -101,8 +100,8 @@ func newServer(c *config.Config, set *generators.Set, files *certificates, logge
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})
-	s.ids, s.seen = service.New(set, admits(c, logger)), newObserver(s.metrics, logger, c.Log.Requests)
-	s.metrics.registry.MustRegister(s.collectors()...) // names of generators differ
+	s.ids, s.seen = service.New(set, admits(c, logger)), newObserver(set, logger, c.Log.Requests)
+	s.seen.registry.MustRegister(s.collectors()...) // names of generators differ
 	return s
 }
 

@@ -17,7 +17,7 @@ var ErrUnknown = errors.New("no such generator")
 var ErrNotStarted = errors.New("the generator has not started")
 
 // ErrStarting is the cause until the first attempt to start it has ended.
-var ErrStarting = errors.New("its start takes long")
+var ErrStarting = errors.New("it is still starting")
 
 // Catalog finds generators. Its methods may be called from any number of goroutines.
 type Catalog interface {
@@ -47,8 +47,8 @@ type Entry struct {
 	MaxIDs int          // that one request may ask for; 0 is the service's limit
 	Claimer
 
-	// Rate is how many ids a second one caller may draw in the long run, and Burst how
-	// many at once, or those of one request if these are more. A Rate of 0 is no limit.
+	// Rate is how many ids a second one caller may draw in the long run, and Burst how many at
+	// once, or those of one request if these are more. A Rate of 0 means no limit.
 	Rate  float64
 	Burst int
 

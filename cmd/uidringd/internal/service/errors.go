@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Kind is a kind of failure, for which each protocol has a code of its own.
+// Kind classifies a failure. Each protocol has its own code for each Kind.
 type Kind string
 
 // The kinds of failure.
@@ -62,7 +62,7 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 	case errors.Is(err, uid.ErrTimeExhausted), errors.Is(err, segment.ErrUsedUp):
 		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("generator %q has no ids left", name)
 	case errors.Is(err, uid.ErrRewound):
-		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("the store of generator %q has gone back", name)
+		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("the store of generator %q has gone back in time", name)
 	case errors.Is(err, uid.ErrClosed):
 		e.Detail = fmt.Sprintf("generator %q is closed: the server is stopping", name)
 	case errors.Is(err, segment.ErrTooManyTags):
@@ -97,20 +97,20 @@ var reasons = []struct {
 	err  error
 	text string
 }{
-	{ErrStarting, "its start takes long"},
+	{ErrStarting, "it is still starting"},
 	{uid.ErrClosed, "it is closed"},
 	{uid.ErrTimeExhausted, "its layout has run out of time"},
 	{uid.ErrBorrowLimit, "its ids are max_borrow ahead of the clock"},
 	{uid.ErrReservation, "no time is reserved under its worker number"},
 	{uid.ErrClockBackward, "the clock has moved backward"},
-	{uid.ErrConfig, "its settings do not fit; see the log"},
+	{uid.ErrConfig, "its settings are invalid; see the log"},
 	{lease.ErrHeld, "another process holds its worker number"},
 	{lease.ErrExhausted, "no worker number is left"},
 	{lease.ErrSkew, "the clock differs too much from its store's"},
 	{segment.ErrUsedUp, "its counter is used up"},
-	{uid.ErrRewound, "its store has gone back"},
+	{uid.ErrRewound, "its store has gone back in time"},
 	{segment.ErrUnknownTag, "its store has no such counter"},
-	{segment.ErrUnusable, "its counter is unusable as it is; see the log"},
+	{segment.ErrUnusable, "its counter cannot be used; see the log"},
 	{uid.ErrUnavailable, "its store is unavailable"},
 }
 

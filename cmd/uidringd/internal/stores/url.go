@@ -70,7 +70,7 @@ func (a *address) host(text, port string) {
 	a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), port))
 }
 
-// name is the URL without user, password and options.
+// name is the URL without the user, the password and the options.
 func (a *address) name() string { return a.scheme + "://" + strings.Join(a.hosts, ",") + a.path }
 
 // take returns an option, "" if it is not there, and removes it.
