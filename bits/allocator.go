@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrRange means that a tick, worker, sequence or instant is out of range.
+	// ErrRange means that a tick, worker number, sequence number or instant is out of range.
 	ErrRange = errors.New("bits: out of range")
 
 	// ErrForeign means that a number is not an id of a layout: it is negative, or uses bits above
@@ -24,7 +24,7 @@ type Parts struct {
 	Sequence int64     // position within the tick, from 0
 }
 
-// Allocator composes and parses ids of one layout. Make one with [NewAllocator]. It is safe for
+// Allocator composes and parses ids of a layout. Make one with [NewAllocator]. It is safe for
 // concurrent use, and may be copied.
 type Allocator struct {
 	layout      Layout
@@ -41,7 +41,7 @@ type Allocator struct {
 	inSeconds   bool
 }
 
-// NewAllocator returns an allocator, or the error of [Layout.Validate].
+// NewAllocator returns an allocator, or the error that [Layout.Validate] returns.
 func NewAllocator(layout Layout) (*Allocator, error) {
 	if err := layout.Validate(); err != nil {
 		return nil, err
@@ -64,17 +64,17 @@ func NewAllocator(layout Layout) (*Allocator, error) {
 // Layout returns the layout that NewAllocator was given.
 func (a *Allocator) Layout() Layout { return a.layout }
 
-// MaxTick returns the last tick that the layout can stamp.
+// MaxTick returns the last tick that the layout can represent.
 func (a *Allocator) MaxTick() int64 { return a.maxTick }
 
 // MaxWorker returns the greatest worker number that the layout can hold.
 func (a *Allocator) MaxWorker() int64 { return a.maxWorker }
 
-// MaxSequence returns the greatest sequence, so a worker has MaxSequence+1 ids per tick.
+// MaxSequence returns the greatest sequence number. A worker has MaxSequence+1 ids per tick.
 func (a *Allocator) MaxSequence() int64 { return a.maxSequence }
 
-// Compose returns the id of a tick, worker and sequence, or an error that matches
-// [ErrRange] and names every field out of range.
+// Compose returns the id with the given tick, worker number and sequence number, or an error that
+// matches [ErrRange] and names every field that is out of range.
 func (a *Allocator) Compose(tick, worker, sequence int64) (int64, error) {
 	err := errors.Join(
 		inRange("tick", tick, a.maxTick),
@@ -126,20 +126,20 @@ func (a *Allocator) Tick(t time.Time) int64 {
 	return a.layout.tick(t)
 }
 
-// Time returns the instant, in UTC, at which a tick from 0 to MaxTick+1 begins.
+// Time returns the UTC instant at which tick, from 0 to MaxTick+1, begins.
 func (a *Allocator) Time(tick int64) time.Time {
 	return a.layout.instant(uint64(tick))
 }
 
-// FirstID returns the least id that any worker can stamp in the tick that contains t. With
+// FirstID returns the least id that any worker can make in the tick that contains t. With
 // [Allocator.LastID], it bounds a query by time:
 //
 //	WHERE id BETWEEN firstID(from) AND lastID(to)
 //
-// The time in an id of uid.Cached is not the time of the call. To cover all calls in a period, use
-// uid.Cached.Range or uid.Default.Range.
+// The time in an id from uid.Cached is not the time of the call. To cover all calls in a period,
+// use uid.Cached.Range or uid.Default.Range.
 //
-// For an instant that the layout cannot stamp, the error matches [ErrRange].
+// For an instant that the layout cannot represent, the error matches [ErrRange].
 func (a *Allocator) FirstID(t time.Time) (int64, error) {
 	tick, err := a.tickInRange(t)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *Allocator) FirstID(t time.Time) (int64, error) {
 	return a.first(tick, 0), nil
 }
 
-// LastID returns the greatest id that any worker can stamp in the tick that contains t. See
+// LastID returns the greatest id that any worker can make in the tick that contains t. See
 // [Allocator.FirstID].
 func (a *Allocator) LastID(t time.Time) (int64, error) {
 	tick, err := a.tickInRange(t)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TotalBits is how many bits a [Layout] may use: all of a BIGINT except the sign.
+// TotalBits is how many bits a [Layout] may use: all of a BIGINT except the sign bit.
 const TotalBits = 63
 
 // ErrLayout is matched by every error about an invalid [Layout].
@@ -16,77 +16,79 @@ var ErrLayout = errors.New("bits: invalid layout")
 // [ParseLayout], or set every field except WorkerParts, which is optional. The zero Layout is
 // invalid.
 //
-// Ids of two layouts can be equal: services that share a key space must share one Layout,
-// including Epoch and Unit. [NewSuccession] reports when one layout may follow another.
+// Ids with different layouts can collide, so services that share a key space must use the same
+// Layout, including Epoch and Unit. [NewSuccession] reports when one layout may follow another.
 type Layout struct {
 	// TimeBits is the width of the tick field, 1 or more. The layout lasts 2^TimeBits ticks from
 	// Epoch.
 	TimeBits uint8
 
-	// WorkerBits is the width of the worker number. There are 2^WorkerBits numbers,
-	// from 0.
+	// WorkerBits is the width of the worker number. There are 2^WorkerBits worker numbers, starting
+	// at 0.
 	WorkerBits uint8
 
-	// SequenceBits is the width of the sequence within a tick. A worker has 2^SequenceBits ids
-	// per tick.
+	// SequenceBits is the width of the sequence number. A worker has 2^SequenceBits ids per tick.
 	SequenceBits uint8
 
 	// Epoch is the instant at which tick 0 begins. No id can be made before it.
 	Epoch time.Time
 
-	// Unit is the length of a tick: whole seconds, or a fraction that divides a second.
+	// Unit is the length of a tick: a whole number of seconds, or a fraction of a second that
+	// divides it evenly.
 	Unit time.Duration
 
-	// WorkerParts names the parts of a worker number and their widths, the highest first:
-	// "datacenter:5+machine:5", or "5+5" without names. The widths add up to WorkerBits. If
-	// empty, the number has no parts. Parts do not change ids; [Allocator.JoinWorker] and
-	// [Allocator.SplitWorker] use them.
+	// WorkerParts lists the parts of a worker number and their widths, highest first:
+	// "datacenter:5+machine:5", or "5+5" without names. The widths must total WorkerBits. Empty
+	// means no parts. Parts do not affect ids; [Allocator.JoinWorker] and [Allocator.SplitWorker]
+	// use them.
 	WorkerParts string
 }
 
 var epoch2026 = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Default returns the default layout of generators, 28/22/13 in seconds from 2026-01-01: 8,192
-// ids a second, on average, for each of 4,194,304 workers. It ends on 2034-07-04 at 21:24:16 UTC.
+// Default returns the default layout of generators, 28/22/13 with one-second ticks from 2026-01-01:
+// 8,192 ids a second, on average, for each of 4,194,304 workers. It ends on 2034-07-04 at 21:24:16
+// UTC.
 func Default() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }
 
-// Fleet returns 31/16/16 in seconds from 2026-01-01: 65,536 ids a second, on average, for each of
-// 65,536 workers. Use it with leased worker numbers, which are reused. It ends on 2094-01-19 at
-// 03:14:08 UTC.
+// Fleet returns the layout 31/16/16 with one-second ticks from 2026-01-01: 65,536 ids a second, on
+// average, for each of 65,536 workers. Use it with leased worker numbers, which are reused. It ends
+// on 2094-01-19 at 03:14:08 UTC.
 func Fleet() Layout { return Layout{31, 16, 16, epoch2026, time.Second, ""} }
 
-// LongLived returns 31/23/9 in seconds from 2026-01-01: 512 ids a second, on
+// LongLived returns the layout 31/23/9 with one-second ticks from 2026-01-01: 512 ids a second, on
 // average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08 UTC.
 func LongLived() Layout { return Layout{31, 23, 9, epoch2026, time.Second, ""} }
 
-// JSSafe returns 31/12/10 in seconds from 2026-01-01: 1,024 ids a second, on average, for each of
-// 4,096 workers. Its ids have 53 bits, which a JavaScript number holds exactly. It ends on
-// 2094-01-19 at 03:14:08 UTC.
+// JSSafe returns the layout 31/12/10 with one-second ticks from 2026-01-01: 1,024 ids a second, on
+// average, for each of 4,096 workers. Its ids have 53 bits, which a JavaScript number holds
+// exactly. It ends on 2094-01-19 at 03:14:08 UTC.
 func JSSafe() Layout { return Layout{31, 12, 10, epoch2026, time.Second, ""} }
 
-// Snowflake returns the layout of Twitter's Snowflake: 41/10/12 in milliseconds from
-// 1288834974657 ms after the Unix epoch; 4,096 ids a millisecond for each of 1,024 workers. It
-// ends on 2080-07-10 at 17:30:30.209 UTC.
+// Snowflake returns the layout of Twitter's Snowflake, 41/10/12 with one-millisecond ticks and an
+// epoch 1288834974657 ms after the Unix epoch: 4,096 ids a millisecond for each of 1,024 workers.
+// It ends on 2080-07-10 at 17:30:30.209 UTC.
 func Snowflake() Layout {
 	return Layout{41, 10, 12, time.UnixMilli(1288834974657).UTC(), time.Millisecond, ""}
 }
 
-// Baidu returns the stock layout of uid-generator: 28/22/13 in seconds from 2016-05-20. It ended
-// on 2024-11-20 at 21:24:16 UTC, so use it only to read old ids. Its epoch is midnight in UTC.
-// The original's epoch is midnight in China or, if epochStr is set, midnight in the zone of its
-// JVM: set Epoch to that instant, as baidu,epoch=2016-05-20T00:00:00+08:00 does.
+// Baidu returns the stock layout of uid-generator: 28/22/13 with one-second ticks from 2016-05-20
+// at midnight UTC. It ended on 2024-11-20 at 21:24:16 UTC, so use it only to read old ids.
+// uid-generator itself counts from midnight in China or, if epochStr is set, from midnight in the
+// time zone of its JVM. To read its ids, set Epoch to that instant, as
+// baidu,epoch=2016-05-20T00:00:00+08:00 does.
 func Baidu() Layout {
 	return Layout{28, 22, 13, time.Date(2016, time.May, 20, 0, 0, 0, 0, time.UTC), time.Second, ""}
 }
 
-// Bits returns how many bits the layout uses, not counting the sign.
+// Bits returns how many bits the layout uses, not counting the sign bit.
 func (l Layout) Bits() int {
 	// In int: as uint8 the widths 200, 100 and 19 would add up to 63.
 	return int(l.TimeBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
-// Validate returns nil, or an error that matches [ErrLayout] and names every fault of the layout,
-// with the value and the allowed values.
+// Validate returns nil, or an error that matches [ErrLayout] and names every invalid field, with
+// its value and the allowed values.
 func (l Layout) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -114,9 +116,9 @@ func (l Layout) Validate() error {
 	return errors.Join(faults...)
 }
 
-// End returns the first instant that a valid layout cannot stamp: Epoch plus 2^TimeBits units. If
-// that instant does not fit a [time.Time] (292 billion years from now), End returns the latest
-// that does.
+// End returns the first instant that the layout, if valid, cannot represent: Epoch plus
+// 2^TimeBits units. If a [time.Time] cannot hold that instant, End returns the latest one that it
+// can hold, 292 billion years from now.
 func (l Layout) End() time.Time {
 	return l.instant(1 << l.TimeBits)
 }

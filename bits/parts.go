@@ -45,9 +45,9 @@ func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
 	return parts, nil
 }
 
-// WorkerRange returns the least and the greatest worker number of a site, such as region=3: the
-// numbers whose first part has that name and value. The ranges of two values never overlap. The
-// error matches [ErrRange].
+// WorkerRange returns the least and the greatest worker number of a site, such as region=3. A site
+// consists of the worker numbers whose first part has that name and value. The ranges of different
+// sites never overlap. The error matches [ErrRange].
 func (a *Allocator) WorkerRange(site string) (first, last int64, err error) {
 	part := a.parts[0]
 	name, text, _ := strings.Cut(site, "=")

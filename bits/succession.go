@@ -11,9 +11,9 @@ type Succession struct {
 	// Ordered says whether every new id is greater than every old one.
 	Ordered bool
 
-	// A new id can equal an old id only if it is stamped at From or later, and before Until. Both
-	// are zero if none can. From Until on, new ids are greater than every old id. Before that,
-	// worker numbers can keep ids apart: see FreshNumbers.
+	// Only a new id stamped at or after From and before Until can equal an old one. From and Until
+	// are zero if none can. At or after Until, every new id is greater than every old id. Before
+	// that, worker numbers can keep ids apart: see FreshNumbers.
 	From, Until time.Time
 
 	// Both layouts keep worker numbers in bits low to high of an id. If they share no such bits,
@@ -23,13 +23,13 @@ type Succession struct {
 	old, next *Allocator
 }
 
-// NewSuccession compares the ids that old stamped between began (inclusive) and ended (exclusive)
-// with the ids that next stamps from ended on. A zero began means the epoch of old. ended must be
-// later than the time in every old id, which may be ahead of the clock by
+// NewSuccession compares the ids that old makes between began (inclusive) and ended (exclusive)
+// with the ids that next makes from then on. A zero began means old's epoch. ended must be later
+// than the time in every old id, which may be ahead of the clock by up to
 // uid.CachedConfig.MaxBorrow.
 //
-// The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old
-// has no ids from began to ended, or if next cannot stamp any from ended on.
+// The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old has no ids
+// from began to ended, or if next has none from then on.
 func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error) {
 	o, err := NewAllocator(old)
 	if err != nil {
@@ -68,10 +68,10 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	return s, nil
 }
 
-// FreshNumbers returns the lowest range of safe worker numbers, from first to last. Under a safe
-// number, no new id equals an old one stamped under a number from 0 to used. If both layouts have
-// the same WorkerBits and SequenceBits, every number above used is safe. If no number is safe, ok
-// is false.
+// FreshNumbers returns the lowest range of safe worker numbers, from first to last. A worker
+// number is safe if no new id with that number can equal an old id with a number from 0 to used.
+// If both layouts share WorkerBits and SequenceBits, every number above used is safe. If no
+// number is safe, ok is false.
 func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	if s.From.IsZero() {
 		return 0, s.next.maxWorker, true

@@ -29,7 +29,7 @@ func PresetNames() []string {
 }
 
 // String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s. [ParseLayout]
-// reads this text. The epoch is written as a date if it is midnight UTC, else in RFC 3339.
+// reads this text. The epoch is written as a date if it is midnight UTC, else as an RFC 3339 timestamp.
 func (l Layout) String() string {
 	epoch := l.Epoch.UTC()
 	form := time.RFC3339Nano
@@ -44,10 +44,11 @@ func (l Layout) String() string {
 		l.TimeBits, worker, l.SequenceBits, epoch.Format(form), l.Unit)
 }
 
-// ParseLayout reads a layout from text. The text begins with the name of a preset
-// (see [PresetNames]) or with the widths of ticks, worker and sequence, as in 28/22/13.
-// Parts may replace the worker's width (see Layout.WorkerParts). epoch= and unit= may
-// follow. The defaults are the preset's, or 2026-01-01 and 1s:
+// ParseLayout reads a layout from text. The text begins with the name of a preset (see
+// [PresetNames]) or with the widths of the ticks, the worker number and the sequence number, as
+// in 28/22/13. The worker number's width may be written as its parts instead (see
+// Layout.WorkerParts). epoch= and unit= may follow. They default to the preset's values or,
+// without a preset, to 2026-01-01 and 1s. For example:
 //
 //	snowflake
 //	31/23/9
@@ -55,9 +56,8 @@ func (l Layout) String() string {
 //	41/datacenter:5+machine:5/12,unit=1ms
 //	baidu,epoch=2016-05-20T00:00:00+08:00
 //
-// An epoch is a date (midnight UTC) or an instant in RFC 3339. A unit is a
-// duration for [time.ParseDuration]. The error quotes the bad part and matches
-// [ErrLayout].
+// An epoch is a date (midnight UTC) or an RFC 3339 timestamp. A unit is a duration that
+// [time.ParseDuration] accepts. The error quotes the bad part and matches [ErrLayout].
 func ParseLayout(text string) (Layout, error) {
 	widths, options, more := strings.Cut(text, ",")
 	layout, err := parseWidths(strings.TrimSpace(widths))
@@ -124,19 +124,19 @@ func parseWidths(text string) (Layout, error) {
 	return layout, nil
 }
 
-// ParseEpoch reads an epoch from text: a date, taken as midnight in UTC, or an
-// instant in RFC 3339. The error quotes the text and matches [ErrLayout].
+// ParseEpoch reads an epoch from text: a date, taken as midnight UTC, or an RFC 3339 timestamp.
+// The error quotes the text and matches [ErrLayout].
 func ParseEpoch(text string) (time.Time, error) {
 	for _, form := range []string{time.DateOnly, time.RFC3339Nano} {
 		if t, err := time.Parse(form, text); err == nil {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%w: epoch %q is neither a date, such as 2026-01-01, nor an instant in RFC 3339",
+	return time.Time{}, fmt.Errorf("%w: epoch %q is neither a date, such as 2026-01-01, nor an RFC 3339 timestamp",
 		ErrLayout, text)
 }
 
-// MarshalText returns the text of [Layout.String], or the error of [Layout.Validate].
+// MarshalText returns the text from [Layout.String], or the error from [Layout.Validate].
 func (l Layout) MarshalText() ([]byte, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err

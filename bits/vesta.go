@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// VestaParts are the fields of a Vesta id. Worker is Vesta's machine.
+// VestaParts are the fields of a Vesta id. Worker holds the field that Vesta calls the machine.
 type VestaParts struct {
 	Parts
 	Type   int64 // 0 is seconds (peak), 1 is milliseconds (fine)
@@ -27,9 +27,9 @@ const vestaMachine = 10
 
 var vestaEpoch = time.Date(2014, time.December, 31, 16, 0, 0, 0, time.UTC) // 2015 in China
 
-// ParseVesta splits a Vesta id into its parts. A bit of the id shows which of Vesta's two layouts
-// it has. A negative number has a version other than 0: the error matches [ErrForeign]. Package
-// uid does not make Vesta ids.
+// ParseVesta splits a Vesta id into its parts. One bit of the id indicates which of Vesta's two
+// layouts it has. The sign bit is Vesta's version, which is always 0: for a negative number, the
+// error matches [ErrForeign]. Package uid does not make Vesta ids.
 func ParseVesta(id int64) (VestaParts, error) {
 	if id < 0 {
 		return VestaParts{}, fmt.Errorf("%w: %d, want 0 or more for Vesta", ErrForeign, id)

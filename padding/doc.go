@@ -1,6 +1,6 @@
-// Package padding keeps a ring of ids full. Most programs want package uid instead, whose
-// generators contain a ring and an executor. An executor is the counterpart of uid-generator's
-// BufferPaddingExecutor.
+// Package padding keeps a ring of ids full. Most programs should use package uid, whose
+// generators contain a ring and an executor. An executor is the counterpart of
+// BufferPaddingExecutor in Baidu's uid-generator.
 //
 // An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one with [New], fill the
 // ring with [Executor.Fill], and call [Executor.Start]. From then on, the executor refills the
@@ -8,11 +8,11 @@
 //
 // An executor promises:
 //
-//   - At most one goroutine at a time calls the source and puts, so runs reach the ring in the
-//     order in which the source made them.
+//   - At most one goroutine at a time calls the source and puts its runs into the ring, so runs
+//     enter the ring in the order in which the source made them.
 //   - While a source blocks, the executor holds no lock that a taker, Stats or
 //     Close needs.
-//   - A low ring is refilled only once, even for 1,000 takers.
+//   - A low ring is refilled only once, even if 1,000 takers find it low.
 //   - The executor calls the source only when the longest run fits, so it never discards a run
 //     because the ring is full.
 //   - A panic in the source or in a handler becomes a [*PanicError], and the

@@ -28,9 +28,8 @@ func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
 // Unwrap returns the value of the panic if it is an error.
 func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 
-// A Source returns the next run of ids. They must be greater than all ids that it returned
-// before, and no more than the ring's run length. A Source is called by one goroutine at a
-// time.
+// A Source returns the next run of ids. The run is no longer than the ring's run length, and all
+// its ids are greater than those already returned. A Source is called by one goroutine at a time.
 //
 // A source may block, on a database or a network, if Config.Blocking is set. Close cancels ctx,
 // and the source must return soon after. Such a source may also return an empty run without an
@@ -38,14 +37,14 @@ func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 // low, and whenever a taker finds the ring empty.
 //
 // An error means that the source cannot make a run now. If the error has a method RetryAfter()
-// time.Duration, the executor does not log it, and calls the source again after that time. The
-// executor logs any other error, and calls the source again when the ring next runs low or the
-// schedule is due.
+// time.Duration, the executor does not log it, and calls the source again after that time. After
+// any other error, the executor logs a warning, unless the last failure had the same text, and
+// calls the source again when the ring next runs low or the schedule is due.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err names a delay, and how long it is. A delay of zero or less means
-// an unknown one and counts as a second; otherwise, a waiting taker and a blocking source would
-// drive each other in a busy loop.
+// RetryAfter reports whether err specifies a delay, and how long it is. If that delay is zero or
+// negative, it counts as unknown, and RetryAfter returns one second, so that neither a waiting
+// taker nor the executor of a blocking source retries in a busy loop.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &d) {
@@ -57,30 +56,32 @@ func RetryAfter(err error) (after time.Duration, delay bool) {
 	return after, true
 }
 
-// Config configures an [Executor]. A zero field means its default. Every value is valid.
+// Config configures an [Executor]. Zero fields take their default values. Every Config is valid.
 type Config struct {
-	// Blocking says that the source may block. Then only the executor's goroutine calls the
-	// source, without holding a lock that a taker needs, and [Executor.Help] waits for the run.
+	// Blocking says that the source may block. Once the executor is started, only its goroutine
+	// calls such a source, without holding a lock that a taker needs, and [Executor.Help] waits for
+	// the run.
 	Blocking bool
 
 	// Schedule says when to fill the ring even if it is not low. The zero Schedule is never due.
 	Schedule Schedule
 
-	// Stale returns the greatest id that is too old to be dealt. Every StaleEvery, the executor
-	// drops all ids up to that one and refills the ring. If the source returns a run of such ids,
-	// the executor does not put the run, but calls the source again, up to four times. Stale is
-	// called before a source that does not block, and after one that may block. Nil keeps all ids.
+	// Stale returns the greatest id that is too old to be dealt. Once per StaleEvery, the executor
+	// drops all ids up to and including that one, and refills the ring. If the source returns a run
+	// of such ids, the executor discards the run and calls the source again, up to four times. Stale
+	// is called before each call to a source that does not block, and after each call to one that
+	// may block. If Stale is nil, no id is too old. StaleEvery <= 0 means one second.
 	Stale      func() int64
 	StaleEvery time.Duration
 
 	// RejectedPut is called with ids that were made but will not be dealt, and the reason:
-	// [ErrStale], the error passed to Drop, or [ringbuffer.ErrClosed] for ids left at Close. For
-	// a run that is not above earlier runs, the reason matches [ringbuffer.ErrOrder]. The handler
-	// must not call Close, which waits for the handler. Nil does nothing.
+	// [ErrStale], the error passed to Drop, or [ringbuffer.ErrClosed] for ids left at Close. For a
+	// run that is not above earlier runs, the reason matches [ringbuffer.ErrOrder]. The handler
+	// must not call Close, which waits for the handler. RejectedPut may be nil.
 	RejectedPut func(ringbuffer.Run, error)
 
-	// Logger receives a warning when the source begins to fail and when a handler panics. Nil
-	// logs nothing.
+	// Logger receives a warning when the source begins to fail, when it fails with a different
+	// error than before, and when a handler panics. If it is nil, nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -117,6 +118,9 @@ func New(ring *ringbuffer.Ring, source Source, config Config) *Executor {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
+	if config.StaleEvery <= 0 {
+		config.StaleEvery = time.Second
+	}
 	e := &Executor{
 		ring:   ring,
 		source: source,
@@ -129,8 +133,8 @@ func New(ring *ringbuffer.Ring, source Source, config Config) *Executor {
 	return e
 }
 
-// Start starts the executor's goroutine, which first fills the ring. Start starts a second
-// goroutine if Config has a Schedule or Stale. Further calls, and calls after Close, do nothing.
+// Start starts the executor's goroutine, which first fills the ring. A second goroutine starts if
+// Config has a Schedule or Stale. Further calls, and calls after Close, do nothing.
 func (e *Executor) Start() {
 	e.start.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -146,9 +150,9 @@ func (e *Executor) Start() {
 func (e *Executor) Close() { _ = e.Shutdown(context.Background()) }
 
 // Shutdown closes the ring, cancels the source's context and waits for the executor's goroutines.
-// If ctx is done first, because the source still blocks, Shutdown returns ctx's error. The
-// goroutine then ends when the source returns, and RejectedPut gets the run. Shutdown may be
-// called more than once, before Start, and from several goroutines.
+// If the source is still blocking when ctx is done, Shutdown returns ctx's error. In that case,
+// the goroutine that called the source exits once the source returns, and RejectedPut gets the
+// run. Shutdown may be called more than once, before Start, and from several goroutines.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	e.start.Do(func() { e.cancel = func() {} }) // from here on, Start does nothing
 	e.stop.Do(func() {
@@ -217,8 +221,8 @@ func (e *Executor) keepTime() {
 	}
 }
 
-// Wake makes the executor's goroutine fill the ring now, and closes the channel
-// of [Executor.Changed]. Call it when a source that failed can make runs again.
+// Wake makes the executor's goroutine fill the ring now, and closes the channel that
+// [Executor.Changed] returned. Call it when a source that failed can make runs again.
 func (e *Executor) Wake() {
 	select {
 	case e.wake <- struct{}{}:
@@ -227,8 +231,8 @@ func (e *Executor) Wake() {
 	e.notify()
 }
 
-// Changed returns a channel that is closed at the next put, at the next failure of a source that
-// may block, at Wake, and at Close.
+// Changed returns a channel that is closed on the next put, on the next failure of a source that
+// may block, or when Wake or Close is called, whichever comes first.
 func (e *Executor) Changed() <-chan struct{} {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()

@@ -11,9 +11,10 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Fill puts runs until the ring is full, the executor is closed, or the source fails. It returns
-// the source's error, or [ringbuffer.ErrClosed]. It blocks if the source does. If the source may
-// block, call Fill only before Start.
+// Fill puts runs into the ring until the ring is full, the executor is closed, or the source fails.
+// It returns nil once the ring is full or no run is due, and otherwise the source's error or
+// [ringbuffer.ErrClosed]. It blocks if the source does. If the source may block, call Fill only
+// before Start.
 func (e *Executor) Fill(ctx context.Context) error {
 	filled := false
 	for {
@@ -32,14 +33,14 @@ func (e *Executor) Fill(ctx context.Context) error {
 	}
 }
 
-// Help is for a taker that found the ring empty. It returns nil once the ring has ids again, or
-// else the source's error.
+// Help is for a taker that found the ring empty. It returns nil once the ring has ids again, and
+// otherwise the source's error or, if ctx is done first, ctx's error.
 //
-// If the source does not block, Help calls it and puts a run. While the ring has room, Help puts
-// up to three more, so that the next takers need no help.
+// If the source does not block, Help calls it and puts a run into the ring. While the ring has
+// room, Help adds up to three more, so that the next takers need no help.
 //
-// If the source may block, Help waits until the executor puts a run or ctx is done. If the last
-// call to such a source failed, Help does not wait.
+// If the source may block, Help waits until the executor puts a run into the ring or ctx is done.
+// If the last call to such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
 	if !e.config.Blocking {
 		_, err := e.TryHelp()

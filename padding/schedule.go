@@ -32,13 +32,14 @@ func (s Schedule) arm(timer *time.Timer) {
 	}
 }
 
-// ParseSchedule reads a schedule: five cron fields, a descriptor such as @hourly, or an
-// interval of a second or more, such as "@every 1m". The fields are minute, hour, day of
-// month, month and day of week. Empty text is the zero Schedule.
+// ParseSchedule reads a schedule: five cron fields, a descriptor such as @hourly, or an interval of
+// a second or more, such as "@every 1m". The fields are minute, hour, day of month, month and day
+// of week. Empty text yields the zero Schedule.
 //
-// Times are in the local zone. The executor's timer runs on the monotonic clock, so a step of
-// the wall clock delays the schedule by at most one interval. The error matches [ErrSchedule],
-// and quotes the text. A time zone in the text is an error, because the parser panics on some.
+// Times are in the local zone. The executor's timer runs on the monotonic clock, so a step of the
+// wall clock delays the schedule by at most one interval. The error matches [ErrSchedule], and
+// quotes the text. A time zone in the text is an error, because the underlying cron parser panics
+// on some zones.
 func ParseSchedule(text string) (Schedule, error) {
 	spec := strings.TrimSpace(text)
 	if spec == "" {
@@ -59,7 +60,7 @@ func ParseSchedule(text string) (Schedule, error) {
 		return err
 	})
 	if err != nil {
-		return Schedule{}, fmt.Errorf("%w: %q: %w, want five fields of cron, a word such as @hourly, or an interval such as @every 1m", ErrSchedule, text, err)
+		return Schedule{}, fmt.Errorf("%w: %q: %w, want five cron fields, a word such as @hourly, or an interval such as @every 1m", ErrSchedule, text, err)
 	}
 	if schedule.Next(time.Now()).IsZero() {
 		return Schedule{}, fmt.Errorf("%w: %q is never due", ErrSchedule, text)

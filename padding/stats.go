@@ -4,9 +4,9 @@ import "time"
 
 // Stats are the counts and the state of an executor.
 type Stats struct {
-	Refills      int64         // times that Fill put one run or more
+	Refills      int64         // times that Fill put at least one run
 	Helps        int64         // runs that takers put because the ring was empty
-	RejectedPuts int64         // runs given to Config.RejectedPut
+	RejectedPuts int64         // runs passed to Config.RejectedPut
 	Making       time.Duration // how long the current call to a blocking source has taken; 0 if none
 	LastError    error         // why the ring could not be filled; nil once it is full
 }

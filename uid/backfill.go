@@ -19,26 +19,26 @@ var (
 	// ErrTickFull means that Backfill has issued every id in a tick.
 	ErrTickFull = errors.New("uid: all ids of the tick are issued")
 
-	// ErrBackfillTime means that Backfill was asked for a time that it cannot stamp.
+	// ErrBackfillTime means that Backfill was asked for an id with a time that it cannot use.
 	ErrBackfillTime = errors.New("uid: not a time to backfill")
 )
 
-// BackfillConfig configures a [Backfill]. A zero field means its default.
+// BackfillConfig configures a [Backfill]. Zero fields take their default values.
 type BackfillConfig struct {
-	// Layout, PreviousLayout, Now and Logger are as in [CachedConfig]. Use the layout of the live
-	// generators.
+	// Layout, PreviousLayout, Now and Logger mean the same as in [CachedConfig]. Use the layout of
+	// the live generators.
 	Layout, PreviousLayout bits.Layout
 	Now                    func() time.Time
 	Logger                 *slog.Logger
 
-	// MaxTicks is the number of ticks that Backfill remembers, 1 or more; zero means 1,048,576.
-	// Beyond that, Backfill forgets the earliest tick, and from then on refuses that tick and all
-	// before it. For rows in ascending order of time, 1 is enough; in descending order, allow for
-	// every tick that has rows.
+	// MaxTicks is the number of ticks that Backfill remembers. It must be at least 1; zero means
+	// 1,048,576. Beyond that number, Backfill forgets the earliest tick, and from then on refuses
+	// that tick and all before it. For rows in ascending order of time, 1 is enough; in descending
+	// order, allow for every tick that has rows.
 	MaxTicks int
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 
 func (c *BackfillConfig) prepare() *invalid.List {
@@ -51,8 +51,8 @@ func (c *BackfillConfig) prepare() *invalid.List {
 // Backfill makes unique ids with past times, for migrated rows. Make one with [NewBackfill]. All
 // methods are safe for concurrent use. [docs/migrating.md] walks through a migration.
 //
-// Backfill needs a worker number that has never been given out: under any other number, a
-// generator may have stamped the same past tick. Pass the same kind of Leaser that the live
+// Backfill needs a worker number that has never been given out: with any other number, a generator
+// may already have made ids in the same past tick. Pass the same kind of source as the live
 // generators use, on the same store. Those generators can keep running.
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
@@ -69,10 +69,10 @@ type Backfill struct {
 	issued    int64
 }
 
-// NewBackfill takes from source a number that was never given out before, and returns a Backfill.
-// source must be a lease.Leaser without an Assigner, on any store, or a worker.Registry;
-// otherwise, the error matches [ErrConfig]. ctx bounds only this call. Other errors are those of
-// [NewDefault].
+// NewBackfill takes from source a number that has never been given out, and returns a Backfill.
+// source must be a worker.Registry, or a lease.Leaser without an Assigner, with any kind of store;
+// otherwise, the error matches [ErrConfig]. ctx bounds only this call. The other errors are the
+// same as for [NewDefault].
 func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
@@ -99,11 +99,12 @@ func (b *Backfill) At(t time.Time) (ID, error) {
 	return ids[0], err
 }
 
-// AtN fills ids with ascending ids in the tick that contains t, above earlier ids in that tick,
-// and returns how many it filled. If the tick runs out of ids, the error matches [ErrTickFull]. If
-// the tick is before the layout's epoch, is not before the tick in which the Backfill started, or
-// has been forgotten, the error matches [ErrBackfillTime]. After Close, the error is [ErrClosed].
-// If the source has withdrawn the number, the error matches [ErrReservation].
+// AtN fills ids with ascending ids in the tick that contains t, all above that tick's earlier
+// ids, and returns how many it filled. If the tick runs out of ids, the error matches
+// [ErrTickFull]. If the tick is before the layout's epoch, is not before the tick in which the
+// Backfill started, or has been forgotten (see BackfillConfig.MaxTicks), the error matches
+// [ErrBackfillTime]. After Close, the error is [ErrClosed]. If the source has withdrawn the
+// number and has not yet granted another, the error matches [ErrReservation].
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,7 +183,7 @@ func (b *Backfill) Layout() bits.Layout { return b.holder.bits.Layout() }
 // matches [bits.ErrForeign] and quotes the number.
 func (b *Backfill) Parse(id ID) (bits.Parts, error) { return b.holder.bits.Parse(int64(id)) }
 
-// Stats returns the counts and the state.
+// Stats returns the Backfill's counts and state.
 func (b *Backfill) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,7 +198,7 @@ func (b *Backfill) Stats() Stats {
 func (b *Backfill) Close() error { return deal.Close(b.Shutdown) }
 
 // Shutdown closes the Backfill and releases its number, as [Default.Shutdown] does. From then on,
-// At and AtN return [ErrClosed] at once.
+// At and AtN return [ErrClosed] immediately.
 func (b *Backfill) Shutdown(ctx context.Context) error {
 	b.mu.Lock() // afterwards no call of AtN is under way
 	b.calls.Shut()

@@ -32,9 +32,9 @@ const CloseTimeout = deal.CloseTimeout
 // NewCached takes a worker number from source, fills the ring and returns the generator. ctx
 // bounds only this call. Stop the generator with Close or Shutdown.
 //
-// Errors match [ErrConfig] or [ErrTimeExhausted], or come from source. [ErrBorrowLimit] means that
-// an earlier holder of the number reserved time beyond CachedConfig.MaxBorrow, and
-// [ErrReservation] means that no time can be reserved.
+// Errors match [ErrConfig], [ErrTimeExhausted], [ErrBorrowLimit] or [ErrReservation], or come from
+// source. ErrBorrowLimit means that an earlier holder of the number reserved time beyond
+// CachedConfig.MaxBorrow, and ErrReservation means that no time can be reserved.
 func NewCached(ctx context.Context, source WorkerSource, config CachedConfig) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
@@ -102,7 +102,7 @@ func (g *Cached) regranted(lost bool) {
 }
 
 // Next returns the next id from memory. When the ring is empty, RejectedTake decides:
-// [PolicyReject] fails at once, [PolicyHelp] waits only for a reservation in flight, and
+// [PolicyReject] fails immediately, [PolicyHelp] waits only for a reservation in flight, and
 // [PolicyWait] blocks until an id is ready. After Close, the error is [ErrClosed].
 func (g *Cached) Next() (id ID, err error) {
 	taken, err := g.ring.Take()
@@ -132,9 +132,10 @@ func (g *Cached) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims
 // Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Cached) Close() error { return g.engine.Close() }
 
-// Shutdown unblocks every waiting call, drops the remaining ids and releases a leased worker
-// number. Later calls for ids return [ErrClosed]. Later and concurrent calls to Shutdown wait for
-// the first, which is bounded by its own ctx. The error says what could not be stopped or released.
+// Shutdown unblocks every waiting call, drops the remaining ids and, if the worker number is
+// leased, releases it. Later calls for ids return [ErrClosed]. Later and concurrent calls to
+// Shutdown wait for the first, which is bounded by its own ctx. The error says what could not be
+// stopped or released.
 func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
 
 // releaseFrom gives the number back, together with the time of the ids that are left
@@ -152,20 +153,20 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 }
 
 // Range returns the least and the greatest id that calls between from (inclusive) and to
-// (exclusive) can have returned. The range includes both ids:
+// (exclusive) may have returned. The range includes both ids:
 //
 //	WHERE id BETWEEN first AND last
 //
-// The range is a superset: it also covers calls made up to MaxAge plus MaxBorrow before from or
-// after to. [Default.Range] is exact. With an [Unlimited] MaxAge, the range begins at the layout's
-// first id, and with an Unlimited MaxBorrow it ends at the last. The range is clipped to the
-// layout's lifetime. If nothing is left, or to is not after from, the error matches
+// The range is a superset: it also covers calls up to MaxAge plus MaxBorrow earlier or later.
+// [Default.Range] is exact to the tick. With an [Unlimited] MaxAge, the range begins at the
+// layout's first id, and with an Unlimited MaxBorrow it ends at the last. The range is clipped to
+// the layout's lifetime. If nothing is left, or from is not before to, the error matches
 // [bits.ErrRange].
 //
-// Except for Slots, it holds for every generator with this layout and the same or smaller MaxAge
-// and MaxBorrow, whatever its worker number. Widen it by the difference between the machines'
-// clocks. A loop over All that holds claimed ids for longer than MaxAge can yield ids from before
-// the range.
+// The range holds for every Default and Cached with this layout, whatever its worker number, if a
+// Cached's MaxAge and MaxBorrow are no larger than this one's. Widen it by the difference between
+// the machines' clocks. A loop over All that holds claimed ids for longer than MaxAge can yield
+// ids from before the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }

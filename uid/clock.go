@@ -7,12 +7,12 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// clock tells the present tick, for generators that ask for each id.
+// clock tells the current tick, for generators that ask for each id.
 type clock struct {
 	bits   *bits.Allocator
 	now    func() time.Time
 	system bool                   // now is time.Now
-	anchor atomic.Pointer[anchor] // of the system's clock; nil before the first reading
+	anchor atomic.Pointer[anchor] // of the system clock; nil before the first reading
 }
 
 // anchor is a tick that ends at at+left. It does not change. at is read after the tick, so

@@ -13,7 +13,7 @@ import (
 	"github.com/uidring/uidring/padding"
 )
 
-// Defaults of the fields of [CachedConfig], [DefaultConfig] and [SlotsConfig].
+// These are the defaults of the fields of [CachedConfig], [DefaultConfig] and [SlotsConfig].
 const (
 	DefaultBoostPower    = 3
 	DefaultPaddingFactor = 50
@@ -23,91 +23,93 @@ const (
 	DefaultSlots         = 256
 )
 
-// Special limits in the configs of this package and its subpackages; zero means the default.
+// Unlimited and None are special limits in the configs of this package and its subpackages; zero
+// means the default.
 const (
 	// Unlimited means no limit. Any other negative duration is an error.
 	Unlimited time.Duration = -1
 
-	// None allows nothing: it is a nanosecond, less than any tick.
+	// None makes the limit effectively zero: one nanosecond, shorter than any tick but a 1 ns tick.
 	None time.Duration = 1
 )
 
-// Bounds of fields of [CachedConfig].
+// These are the bounds on fields of [CachedConfig].
 const (
 	MaxBoostPower = 20
-	MinMaxAge     = 10 * time.Millisecond // above zero
+	MinMaxAge     = 10 * time.Millisecond // the minimum MaxAge other than zero and Unlimited
 )
 
-// CachedConfig configures a [Cached] generator. A zero field means its default.
+// CachedConfig configures a [Cached] generator. Zero fields take their default values.
 type CachedConfig struct {
 	// Layout is the layout of ids; zero means [bits.Default]. [Backfill] cannot make ids for rows
-	// older than its Epoch.
+	// older than the layout's Epoch.
 	Layout bits.Layout
 
 	// PreviousLayout is the layout to migrate from; zero means none. The store of worker numbers
 	// remembers its layout, and refuses any other Layout unless PreviousLayout is the remembered
-	// one. Set it only if [bits.NewSuccession] shows that ids of the two layouts cannot be equal.
+	// one. Set it only if [bits.NewSuccession] shows that ids of the two layouts cannot collide.
 	PreviousLayout bits.Layout
 
 	// BoostPower, from 1 to 20, sizes the ring, which holds the ids of 2^BoostPower ticks. The ring
-	// must not hold more than the present tick, ticks up to MaxBorrow ahead and ticks up to 7/8 of
-	// MaxAge behind. Zero means 3, or less if those limits require it.
+	// must not hold more ticks than can be valid at one time: the current one, those up to
+	// MaxBorrow ahead, and those up to 7/8 of MaxAge behind. Zero means 3, or less if those limits
+	// require it.
 	BoostPower int
 
 	// PaddingFactor is the fill level, in percent, below which a background executor refills the
-	// ring. The level is checked when dealing moves on to a new tick, and counts only later
-	// ticks. From 1 to 99; zero means 50.
+	// ring. The level is checked whenever the ring starts to deal a new tick, and includes only the
+	// ids of later ticks. PaddingFactor must be from 1 to 99; zero means 50.
 	PaddingFactor int
 
-	// Schedule says when to fill the ring even if it is not low, such as "@every 1m": see
+	// Schedule, such as "@every 1m", says when to fill the ring even if not low: see
 	// [padding.ParseSchedule]. Empty means never.
 	Schedule string
 
-	// MaxBorrow limits how far ahead of the clock ids are stamped. Zero means 24 hours; [None]
-	// stamps no id ahead; [Unlimited] has no limit. At the limit, new ids appear only as the
-	// clock advances, and RejectedTake decides whether calls wait or fail. The limit is relative
-	// to the latest time that the clock has shown. If a crashed holder of a leased number
-	// reserved past now+MaxBorrow, NewCached fails until the clock catches up: keep MaxBorrow
-	// above the Leaser's window.
+	// MaxBorrow limits how far ahead of the clock ids are stamped. Zero means 24 hours; with
+	// [None], no id is stamped ahead of the clock, and with [Unlimited], there is no limit. At the
+	// limit, new ids appear only as the clock advances, and RejectedTake decides whether calls wait
+	// or fail. The limit is relative to the latest time that the clock has shown. If a crashed
+	// holder of a leased number reserved time past now+MaxBorrow, NewCached fails until the clock
+	// catches up: keep MaxBorrow above the Leaser's window.
 	MaxBorrow time.Duration
 
 	// MaxAge limits the age of ids in the ring. Every MaxAge/8, the executor drops ids that would
-	// be too old at the next check, and refills the ring from the present tick. Zero means a
-	// minute; [Unlimited] keeps ids forever; the minimum is 10 milliseconds.
+	// be too old at the next check, and refills the ring from the current tick. Zero means a
+	// minute, and [Unlimited] means that ids never become too old; any other MaxAge must be at
+	// least 10 milliseconds.
 	MaxAge time.Duration
 
-	// RejectedPut is called with each run of ids that were made but will not be issued. err
-	// matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a lost number, and
-	// [ErrClosed] for ids left at Close, which the next holder of a leased number may issue.
-	// RejectedPut must not call Close.
+	// RejectedPut is called with each run of ids that were made but that this generator will not
+	// issue. err matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a lost
+	// number, and [ErrClosed] for ids left at Close, which the next holder of a leased number may
+	// issue. RejectedPut must not call Close.
 	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [PolicyHelp] (the default),
 	// [PolicyReject], [PolicyWait], or your own function.
 	RejectedTake TakePolicy
 
-	// Now is the clock; nil means [time.Now]. It must not block, and may be called from several
-	// goroutines at once.
+	// Now is the clock; nil means [time.Now]. It must not block, and may be called concurrently.
 	Now func() time.Time
 
 	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id.
 	Logger *slog.Logger
 }
 
-// DefaultConfig configures a [Default] generator. A zero field means its default.
+// DefaultConfig configures a [Default] generator. Zero fields take their default values.
 type DefaultConfig struct {
-	// Layout, PreviousLayout and Logger are as in [CachedConfig].
+	// Layout, PreviousLayout and Logger mean the same as in [CachedConfig].
 	Layout, PreviousLayout bits.Layout
 	Logger                 *slog.Logger
 
-	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward, Default
-	// waits; beyond that, it fails with [ErrClockBackward]. Zero means 5 milliseconds; [None]
-	// never waits; [Unlimited] always waits.
+	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward, Default waits;
+	// beyond that, it fails with [ErrClockBackward]. Zero means 5 milliseconds; with [None], it
+	// never waits, and with [Unlimited], it always does.
 	MaxBackward time.Duration
 
-	// Now is the clock; nil means the system's. Default calls your own clock for each id. With the
-	// system's clock, it reads the monotonic time for each id, but the wall time only ten times a
-	// second. Now must not block, and may be called from several goroutines at once.
+	// Now is the clock; nil means the system clock. If Now is set, Default calls it for each id.
+	// With the system clock, Default reads the monotonic time for each id, but the wall time only
+	// ten times a second. Now must not block, and may be called concurrently.
 	Now func() time.Time
 }
 
@@ -132,7 +134,7 @@ func checkLimit(faults *invalid.List, name string, limit time.Duration) {
 	}
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
 func (c *DefaultConfig) prepare() *invalid.List {
@@ -147,7 +149,7 @@ func (c *DefaultConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c CachedConfig) Validate() error {
 	_, faults := c.prepare()
 	return faults.Err()
@@ -172,15 +174,15 @@ func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
 	invalid.Range(faults, "PaddingFactor", c.PaddingFactor, 1, 99)
 	checkLimit(faults, "MaxBorrow", c.MaxBorrow)
 	if c.MaxAge < MinMaxAge && c.MaxAge != Unlimited {
-		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or %v to keep ids for ever", MinMaxAge, Unlimited))
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or %v to keep ids forever", MinMaxAge, Unlimited))
 	}
 	schedule, err := padding.ParseSchedule(c.Schedule)
 	faults.Wrap("Schedule", err)
 	return schedule, faults
 }
 
-// mostPower returns the greatest power of two ticks that the ring can hold at once:
-// the present tick, those that may be borrowed, and those that are not too old yet.
+// mostPower returns the greatest power of two ticks that the ring can hold at once: the current
+// tick, those that may be borrowed, and those that are not too old yet.
 func (c *CachedConfig) mostPower() int {
 	if c.MaxBorrow < 0 || c.MaxAge < 0 || c.Layout.Unit <= 0 {
 		return MaxBoostPower

@@ -15,15 +15,16 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Default reads the clock for each id and stamps the id with the present time. Most services want
+// Default reads the clock for each id and stamps the id with the current time. Most services want
 // [Cached], which makes ids ahead of demand. Make a Default with [NewDefault] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
-// With the default layout, Default makes up to 8,192 ids a second. After an idle second, the next
-// may offer only half that.
+// With the default layout, Default makes up to 8,192 ids a second. Each second continues the
+// previous second's sequence, or starts at 0 if over half of it is used up, so a second may offer
+// as few as half of its ids.
 //
-// A new Default starts at a random sequence in the lower half, even under a fake clock: see
-// [docs/testing.md].
+// A new Default starts at a random sequence number in the lower half of the range, even with a fake
+// clock: see [docs/testing.md].
 //
 // Order: within one generator, a later call always returns larger ids.
 //
@@ -89,9 +90,9 @@ func (g *Default) caughtUp(w *grant) bool {
 	return g.holder.bits.Time(w.first).Sub(g.holder.now()) <= max(g.maxBackward, g.holder.bits.Layout().Unit)
 }
 
-// Next returns an id stamped with the present tick. Next waits
+// Next returns an id stamped with the current tick. Next waits
 //
-//   - until the next tick, if the present tick's ids are used up;
+//   - until the next tick, if the current tick's ids are used up;
 //   - until the clock has caught up, if it stepped back by at most
 //     DefaultConfig.MaxBackward;
 //   - until the time reserved by an earlier holder has passed, if that takes at most the longer of
@@ -128,8 +129,8 @@ func (g *Default) All(ctx context.Context) iter.Seq2[ID, error] { return g.claim
 // unread stands for a tick that has yet to be read from the clock.
 const unread = math.MinInt64
 
-// claim takes at most limit consecutive ids of the present tick. A Wait waits for a
-// reservation as long as ctx allows.
+// claim takes at most limit consecutive ids of the current tick. A Wait waits for a reservation as
+// long as ctx allows.
 //
 // claim reads the clock before last, so that few swaps fail on several cores. If last is of
 // a later tick than the reading, another call may have issued it in between, so claim reads
@@ -284,11 +285,12 @@ func (g *Default) failure() error {
 }
 
 // Range returns the least and the greatest id that calls between from (inclusive) and to
-// (exclusive) can have returned, as [Cached.Range] does.
+// (exclusive) may have returned, as [Cached.Range] does.
 //
-// If from and to are tick boundaries, such as midnight, the range is exact: no call at another
-// time returned an id in it. Otherwise the range covers the whole ticks in which from and to lie.
-// By its machine's clock, the range holds for any Default with this layout, whatever its worker.
+// If from and to are tick boundaries, such as midnight, the range is exact: no call at another time
+// returned an id in it. Otherwise the range covers the whole ticks in which from and to lie. The
+// range holds for every Default with this layout, whatever its worker number, if from and to are
+// measured by the clock of that Default's machine.
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, 0, 0)
 }
@@ -296,9 +298,10 @@ func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 // Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Default) Close() error { return deal.Close(g.Shutdown) }
 
-// Shutdown unblocks every waiting call and releases a leased number, within ctx. Later calls for
-// ids return [ErrClosed]. Shutdown may be called more than once and concurrently. An error means
-// that the number was not released: it becomes free when its lease expires.
+// Shutdown unblocks every waiting call and, if the number is leased, releases it. ctx bounds the
+// release. Later calls for ids return [ErrClosed]. Shutdown may be called more than once and
+// concurrently. An error means that the number was not released: it becomes free when its lease
+// expires.
 func (g *Default) Shutdown(ctx context.Context) error {
 	g.calls.Shut()
 	return g.calls.Finish(func() error { return g.holder.giveBack(ctx, g.stop()) })

@@ -1,54 +1,56 @@
-// Package uid generates 64-bit ids that are unique across a fleet, sort by time and fit a BIGINT.
-// Drawing an id needs neither the network nor a disk.
+// Package uid generates 64-bit ids that are unique across a fleet, sort by time and fit in a
+// BIGINT. Drawing an id normally needs neither the network nor a disk.
 //
 //	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //	...
 //	defer gen.Close()
 //	id, err := gen.Next()
 //
-// Most services want [Cached], which deals ids from a ring that it fills ahead of demand.
-// [Default] stamps every id with the present time, and waits when the tick's ids are used up.
-// [Slots] never waits for a clock that stepped back, but its ids are unordered. All three
-// implement [Generator] and are safe for concurrent use. [Backfill] makes ids with past times for
-// migrated rows. Package segment draws small ids, which carry no time, from a database counter,
-// and package uidclient deals ids that it fetches from a server.
+// Most services want [Cached], which deals ids from a ring that it fills ahead of demand. [Default]
+// stamps every id with the current time, and waits when the tick's ids are used up. [Slots] never
+// waits for a clock that stepped back, but its ids are unordered. All three implement [Generator]
+// and are safe for concurrent use. [Backfill] makes ids with past times for migrated rows. Package
+// segment draws small ids, which carry no time, from a database counter, and package uidclient
+// deals ids that it fetches from a server.
 //
 // # What is unique
 //
-// An id consists of a tick (by default, a second), a worker number and a sequence, laid out by a
-// [bits.Layout]. A generator issues each sequence of each tick at most once, and stamps only ticks
-// that its [WorkerSource] grants. A source, such as those of package worker, never grants two
-// generators the same tick under the same number. So all ids of one Layout are unique if their
-// worker numbers come from one database. Ids of two layouts can be equal, and so can ids whose
-// numbers come from two databases. A database remembers the layout of its worker numbers, and
-// refuses generators that use another.
+// An id consists of a tick (by default, a second), a worker number and a sequence number, laid
+// out by a [bits.Layout]. A generator uses each sequence number of each tick at most once, and
+// stamps ids only with ticks that its [WorkerSource] grants. Sources, such as those of package
+// worker, never grant two generators the same tick with the same number. So all ids with the same
+// Layout are unique if their worker numbers come from the same database. Ids with different
+// layouts can collide, and so can ids whose worker numbers come from different databases. A
+// database remembers the layout of its worker numbers, and refuses generators that use another.
 //
 // # What time an id carries
 //
-// Default stamps the present tick. Cached stamps ids at most CachedConfig.MaxAge behind the clock
-// (by default, one minute) and at most a full ring ahead of it (by default, 8 seconds). Under load
-// beyond the layout's rate, Cached borrows future ticks, up to CachedConfig.MaxBorrow. If the
-// clock jumps forward, ids jump with it, and never go back.
+// Default stamps ids with the current tick. Cached stamps ids with times at most
+// CachedConfig.MaxAge behind the clock (by default, one minute) and, as long as demand stays within
+// the layout's rate, at most a full ring ahead of it (by default, 8 seconds). Beyond that rate,
+// Cached borrows future ticks, up to CachedConfig.MaxBorrow. If the clock jumps forward, ids jump
+// with it, and do not go back when the clock does.
 //
 // Once a layout has no ticks left, generators fail with [ErrTimeExhausted], and new ones do not
-// start. In the layout's last year, generators log a warning when they start, and Stats reports
-// the approaching end. A generator that cannot renew its lease fails with [ErrReservation] when
-// the reserved time ends.
+// start. In the layout's last year, generators log a warning when they start, and Stats reports the
+// approaching end. A generator that cannot renew its lease fails with [ErrReservation] when the
+// reserved time runs out.
 //
 // # Configs and constructors
 //
-// In a config, zero fields mean defaults, [Unlimited] means no limit, and [None] allows nothing.
-// Validate names every invalid field. Constructors of generators return an error. Constructors of
-// their parts, such as a Leaser or a store, do not, so that calls can nest: the outer call reports
-// the faults. To match an error, use errors.Is.
+// In a config, zero fields take their default values, [Unlimited] means no limit, and [None] allows
+// nothing. Validate names every invalid field. Constructors of generators return an error.
+// Constructors of their parts, such as a Leaser or a store, do not, so that calls can nest: the
+// generator's constructor reports whatever is invalid in its parts. To match an error, use
+// errors.Is.
 //
 // # What an id reveals
 //
 // An id shows when it was made and by which worker. Package opaque turns ids into tokens
 // for public use.
 //
-// [docs/reliability.md] describes the outcome of each failure, and [docs/databases.md] how ids
-// spread over shards. [docs/migrating.md] maps the names of Baidu's uid-generator to this
+// [docs/reliability.md] describes the outcome of each failure, [docs/databases.md] explains how
+// ids spread over shards, and [docs/migrating.md] maps the names of Baidu's uid-generator to this
 // package's.
 //
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md

@@ -15,12 +15,12 @@ var (
 	// left at Close.
 	ErrClosed = deal.ErrClosed
 
-	// ErrTimeExhausted means that the layout has no further ids: its last tick has passed, or all
-	// ids of that tick are issued.
+	// ErrTimeExhausted means that the layout has no more ids: its last tick has passed, or all ids
+	// of that tick have been issued.
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
-	// ErrNotReady means that no id is ready, but a later call may find one. When the ring is
-	// empty, it is Refusal.Err and, with [PolicyReject], the call's error. Next of [Slots]
+	// ErrNotReady means that no id is ready, but a later call may find one. If the ring is empty, a
+	// [TakePolicy] gets this error as Refusal.Err, and [PolicyReject] returns it. [Slots.Next]
 	// returns it when all slots are full.
 	ErrNotReady = deal.ErrNotReady
 
@@ -46,10 +46,10 @@ var (
 
 	// ErrRewound means that a store or server returned ids that are not above its earlier ones.
 	// The generator does not issue them. An operator must repair the store.
-	ErrRewound = errors.New("uid: store has gone back")
+	ErrRewound = errors.New("uid: store has gone back in time")
 
-	// ErrConfig is matched by every error about a config of this package, and about a
-	// [WorkerSource]'s number that does not fit the layout.
+	// ErrConfig is matched by every error about a config in this package, or about a number from a
+	// [WorkerSource] that does not fit the layout.
 	ErrConfig = deal.ErrConfig
 )
 
@@ -70,12 +70,12 @@ func (e *BorrowLimitError) Is(target error) bool { return target == ErrBorrowLim
 // RetryAfter returns Retry.
 func (e *BorrowLimitError) RetryAfter() time.Duration { return e.Retry }
 
-// ReservationError says that the generator cannot stamp the time of the next id under its leased
-// number: the time is not reserved, or an earlier holder reserved it. It matches [ErrReservation]
-// and everything that Err matches.
+// ReservationError says that the generator cannot stamp the next id under its leased number: the
+// id's time is not reserved, or an earlier holder reserved it. It matches [ErrReservation] and
+// everything that Err matches.
 type ReservationError struct {
 	Worker int64     // the number, or the last one if none is held
-	From   time.Time // before this, an earlier holder of the number may have stamped
+	From   time.Time // an earlier holder of the number may have stamped ids with times before this
 	Until  time.Time // end of the reserved time; zero if no number is held
 	Err    error     // why no more time is reserved; nil while a reservation is in flight
 }
@@ -100,7 +100,7 @@ func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // Is reports whether target is [ErrReservation].
 func (e *ReservationError) Is(target error) bool { return target == ErrReservation }
 
-// RetryAfter returns one second: nobody knows when more time will be reserved.
+// RetryAfter returns one second, because it is usually unknown when more time will be reserved.
 func (e *ReservationError) RetryAfter() time.Duration { return time.Second }
 
 func (e *ReservationError) Unwrap() error { return e.Err }
@@ -119,8 +119,8 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError reports a panic in one of your functions: in a [CachedConfig], or in the config or
-// store of a segment or client.
+// PanicError reports a panic in code that you supplied: a function in a [CachedConfig] or in a
+// segment's or client's config, or a segment's store.
 type PanicError struct {
 	Package string // the calling package, such as "uid"
 	In      string // the function that panicked, such as "RejectedTake"

@@ -20,13 +20,13 @@ import (
 // Later versions may add methods. If your type implements all of Generator, embed a Generator so
 // that the type keeps compiling.
 type Generator interface {
-	// Next returns an id, or an error if none may be issued. Some generators wait
-	// a short time first: see their Next.
+	// Next returns an id, or an error if none may be issued. Some generators wait a short time
+	// first: see their Next methods.
 	Next() (ID, error)
 
-	// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-	// error is that of Next, and the filled ids are valid. For an empty slice NextN
-	// returns 0, nil. It waits as Next does.
+	// NextN fills ids and returns how many it filled. If it fills only some of them, it returns the
+	// error that Next would return, and the filled ids are valid. For an empty slice, NextN returns
+	// 0, nil. It waits as Next does.
 	NextN(ids []ID) (int, error)
 
 	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks until an id
@@ -41,22 +41,22 @@ type Generator interface {
 
 	// TryClaim returns between 1 and limit consecutive ids that are ready, and never waits. Where
 	// Claim would wait, TryClaim returns [ErrNotReady], which does not count as a failed call.
-	// Other errors are those of Claim.
+	// Otherwise, it returns the same errors as Claim.
 	TryClaim(limit int64) (Run, error)
 
 	// All returns an endless sequence of ids for a range loop, and waits as Wait does. If an error
-	// ends the loop, the id with it is 0.
+	// ends the loop, the id yielded with it is 0.
 	//
 	//	for id, err := range gen.All(ctx) {
 	//
-	// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body uses
-	// in a millisecond. Ids ascend within one loop if the generator's ids ascend; ids of different
-	// loops have no order. If you break out of a loop, the ids it has claimed are lost. Otherwise
-	// the loop yields them all, even if ctx is done, the generator is closed, or the ids grow
-	// older than MaxAge.
+	// Each loop claims ids in batches of 1, 2, 4, … up to 1,024, but no more than the body uses in a
+	// millisecond. Ids ascend within one loop if the generator's ids ascend; ids of different loops
+	// are unordered. If you break out of a loop, the ids that it has claimed but not yielded are
+	// lost. Otherwise, the loop yields them all, even if ctx is done, the generator is closed, or
+	// the ids grow older than MaxAge.
 	All(ctx context.Context) iter.Seq2[ID, error]
 
-	// Stats returns the counts and the state. Use [Stats.Failing] as a health check.
+	// Stats returns the generator's counts and state. Use [Stats.Failing] as a health check.
 	Stats() Stats
 
 	// Close unblocks every waiting call, and releases the worker number or the ids that the

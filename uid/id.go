@@ -14,7 +14,9 @@ import (
 // ErrSyntax means that text, JSON or a database value is not an id. The error quotes the text.
 var ErrSyntax = errors.New("uid: not an id")
 
-// ID is a non-negative 64-bit id that fits a BIGINT and sorts by time:
+// ID is a non-negative 64-bit id that fits in a BIGINT. Ids from a counter, whether a segment's or
+// a server's, are plain numbers. All others sort by the time that they carry, and consist of these
+// fields:
 //
 //	 63 62                                        0
 //	+--+-----------------+-----------+------------+
@@ -25,8 +27,10 @@ var ErrSyntax = errors.New("uid: not an id")
 // issues it.
 //
 // In text and binary form, an ID is a decimal number. In JSON it is a string, since JavaScript
-// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. [ID.Base32] and
-// [ID.Base62] are shorter, and sort as the ids do. What libraries write, and read back if they read:
+// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. (protojson, too, writes
+// an int64 as a string.) [ID.Base32] and [ID.Base62] return 13 and 11 characters, which sort as
+// the ids do. Libraries encode an ID in these forms, and those that also decode accept the same
+// forms:
 //
 //	fmt, encoding/csv, text/template, slog, rueidis (as String)   decimal text
 //	encoding/json and keys of its maps, yaml.v3, zap, zerolog     "decimal text"
@@ -34,22 +38,23 @@ var ErrSyntax = errors.New("uid: not an id")
 //	msgpack, CBOR                                                 bytes with the decimal text
 //	database/sql, BSON, Avro, Protobuf (as int64)                 a 64-bit integer
 //
-// Every driver can store an ID in a BIGINT. For a TEXT or VARCHAR column of PostgreSQL, pgx wants
-// a string: pass [ID.String], or in a model a struct{ uid.ID } whose Value method returns that
-// string. Scan can read the column. protojson writes an int64 as a string too.
+// Every driver can store an ID in a BIGINT. For a TEXT or VARCHAR column in PostgreSQL, pgx
+// requires a string: pass the result of [ID.String] or, in a model, use a defined type, such as
+// type TextID struct{ uid.ID }, whose Value method returns that string. ID.Scan can read such a
+// column.
 //
-// A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a [database/sql.Null]. A
+// A nil *ID is written as null, NULL or <nil>. Read NULL into an *ID or a [database/sql.Null]. A
 // negative ID is invalid: methods fail with [ErrSyntax], or write text that no parser in this
 // package accepts.
 //
 // To let the compiler tell kinds of ids apart, embed ID in a struct with no other field. A type
-// defined as uid.ID would lose its methods.
+// defined directly, as in type OrderID uid.ID, would lose the methods.
 //
 //	type OrderID struct{ uid.ID }
 type ID int64
 
-// ParseID reads an id from decimal text. For signs, spaces and numbers above 2^63-1,
-// the error quotes the text and matches [ErrSyntax].
+// ParseID parses a decimal number from 0 to 2^63-1 as an id. For any other text, including text
+// with a sign or a space, the error quotes it and matches [ErrSyntax].
 func ParseID(text string) (ID, error) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	switch {
@@ -95,15 +100,15 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalBinary returns the id in decimal, as MarshalText does, because go-redis stores this
-// form. For 8 sortable bytes, such as a key of a key-value store, use
+// MarshalBinary returns the id in decimal, as MarshalText does, because go-redis stores this form.
+// For 8 bytes that sort as the ids do, for example as a key in a key-value store, use
 // binary.BigEndian.AppendUint64(nil, uint64(id)).
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalBinary reads an id as [ParseID] does.
 func (id *ID) UnmarshalBinary(data []byte) error { return id.UnmarshalText(data) }
 
-// MarshalJSON returns the id as a string in decimal.
+// MarshalJSON returns the id in decimal, as a JSON string.
 func (id ID) MarshalJSON() ([]byte, error) {
 	b, err := id.AppendText(append(make([]byte, 0, 21), '"'))
 	if err != nil {
@@ -130,8 +135,8 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 	return id.UnmarshalText(data)
 }
 
-// Scan reads an id from a database value: an integer or decimal text. NULL is an error; where NULL
-// may occur, scan into a *ID or a [database/sql.Null].
+// Scan reads an id from a database value: an integer or decimal text. NULL is an error; where
+// NULL may occur, scan into an *ID or a [database/sql.Null].
 func (id *ID) Scan(value any) error {
 	switch v := value.(type) {
 	case int64:
@@ -158,7 +163,7 @@ func (id *ID) Scan(value any) error {
 	}
 }
 
-// Value returns the id as a BIGINT.
+// Value returns the id as an int64, for a BIGINT column.
 func (id ID) Value() (driver.Value, error) {
 	if err := id.check(); err != nil {
 		return nil, err
@@ -166,6 +171,6 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// GormDataType makes the column a BIGINT when GORM migrates. GORM does not make such
-// a column auto-increment.
+// GormDataType makes GORM's migrations declare a column of type ID as BIGINT. GORM does not make
+// such a column auto-increment.
 func (ID) GormDataType() string { return "bigint" }

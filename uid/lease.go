@@ -6,30 +6,29 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// WorkerSource gives a generator its worker number, and the time that the generator may
-// stamp under the number. A WorkerSource ensures that no two generators with the same
-// layout stamp the same time under one number. Uniqueness across a fleet depends on
-// that alone.
+// WorkerSource gives a generator its worker number, and grants the times that the generator may
+// use with that number. A WorkerSource ensures that no two generators with the same layout use
+// the same time with the same number. Uniqueness across a fleet depends on that alone.
 //
 // Package worker has sources that take numbers from a database. [NewStaticWorker] grants a number
 // that the caller knows to be free, and [lease.NewPermanent] turns any lease.Assigner into a
 // WorkerSource.
 type WorkerSource interface {
-	// Lease takes a number that satisfies request, and keeps it until Release. Lease
-	// calls request.Granted before it returns, and calls it again whenever the grant changes,
+	// Lease takes a number that satisfies request, and keeps it until Release. Lease calls
+	// request.Granted before it returns. The source calls Granted again whenever the grant changes,
 	// from one goroutine at a time. ctx bounds only this call.
 	//
 	// If the WorkerSource has a String method, logs use it as the source's name.
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 
-// NewStaticWorker returns a [WorkerSource] for a number from elsewhere, such as a configuration
-// file.
+// NewStaticWorker returns a [WorkerSource], which is also a [lease.Assigner], for a number from
+// elsewhere, such as a configuration file.
 //
 // The caller promises that no other generator uses the number with the same layout, and that
-// earlier generators under the number stamped only ticks before the present one. Otherwise ids
-// repeat. A restart within a second breaks the promise, and so does a restart before the clock
-// has caught up with borrowed time. If you cannot keep the promise, take numbers from package
+// generators that used it earlier stamped ids only with ticks before the current one. Otherwise,
+// ids repeat. A restart within the same tick breaks the promise, and so does a restart before the
+// clock has caught up with borrowed time. If you cannot keep the promise, take numbers from package
 // worker, or lease this number: worker.NewLeaser(db, lease.Config{Assigner:
 // uid.NewStaticWorker(7)}).
 func NewStaticWorker(number int64) *lease.Permanent { return lease.NewPermanent(static(number)) }

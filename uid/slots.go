@@ -26,21 +26,21 @@ const maxSlots = 1 << 16
 // again when the clock shows a later tick than the slot's.
 var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 
-// SlotsConfig configures a [Slots] generator. A zero field means its default.
+// SlotsConfig configures a [Slots] generator. Zero fields take their default values.
 type SlotsConfig struct {
-	// Layout, PreviousLayout and Logger are as in [CachedConfig], and Now is as in
+	// Layout, PreviousLayout and Logger mean the same as in [CachedConfig], and Now the same as in
 	// [DefaultConfig].
 	Layout, PreviousLayout bits.Layout
 	Now                    func() time.Time
 	Logger                 *slog.Logger
 
-	// Slots is how many ticks the generator remembers: from 1 to 65,536, a power of two; zero
-	// means 256. While the clock stands still or is behind, the generator makes at most Slots
-	// ticks' worth of ids.
+	// Slots is how many ticks the generator remembers. It must be a power of two from 1 to 65,536;
+	// zero means 256. While the clock stands still, or is behind the ids after a step back, the
+	// generator makes at most Slots ticks' worth of ids.
 	Slots int
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *SlotsConfig) prepare() *invalid.List {
@@ -52,28 +52,31 @@ func (c *SlotsConfig) prepare() *invalid.List {
 	return faults
 }
 
-// Slots makes ids whatever its clock does: while its slots have room, a step of any size, back or
-// forward, causes neither a wait nor a repeat. Its ids are unique but not ordered. Make one with
-// [NewSlots] and share it: all methods are safe for concurrent use. The zero value is not usable.
+// Slots makes ids whatever its clock does: as long as its slots have room, a clock step of any
+// size, forward or back, neither makes a call wait nor causes a repeated id. Its ids are unique
+// but not ordered. Make one with [NewSlots] and share it: all methods are safe for concurrent
+// use. The zero value is not usable.
 //
 // Choose Slots where the clock cannot be trusted and order does not matter. An id carries the
-// clock's time or a slot's tick. That tick is at most SlotsConfig.Slots ticks from the clock if
-// every tick has calls, but may otherwise be further, so Slots has no Range.
+// current tick or the tick of another slot. That tick is within SlotsConfig.Slots ticks of the
+// clock if there are calls in every tick, but can otherwise be farther away, so Slots has no
+// Range method.
 //
-// Slot i remembers one of the ticks t with t mod Slots = i, and how many of its sequences
-// are used. An id comes from the slot of the present tick. If the slot remembers an earlier
-// tick, it moves up to the present one. If it remembers a later tick, because the clock
-// stepped back, the id gets that tick. If the slot is full, the id comes from the next slot
+// Slot i remembers one of the ticks t with t mod Slots = i, and how many of that tick's sequence
+// numbers have been used. An id comes from the slot of the current tick. If the slot remembers an
+// earlier tick, the slot moves up to the current one. If it remembers a later tick, because the
+// clock stepped back, the id gets that tick. If the slot is full, the id comes from the next slot
 // that has room, with that slot's tick.
 //
 // # Why no id repeats
 //
-// A slot changes by compare-and-swap, to a greater sequence of the same tick or to a greater tick.
-// So it issues each sequence of a tick at most once, and never returns to a tick that it has left.
-// Two slots never remember the same tick, since their ticks differ mod Slots. Slots begin at the
-// present tick or later, and issue only ticks that the lease grants. When a number is lost, the
-// next number gets new slots. Close shuts every slot, then releases the number; its next holder
-// starts after the greatest tick issued.
+// A slot changes by compare-and-swap, to a greater sequence number of the same tick or to a later
+// tick. So it uses each sequence number of a tick at most once, and never returns to a tick that
+// it has left. Two slots never remember the same tick, since their ticks differ mod Slots. A slot
+// begins at the current tick or later, and issues ids only with ticks the lease grants. When a
+// number is lost, the next number gets new slots. Close shuts every slot, then releases the
+// number; the number's next holder starts after the latest tick in any id that this generator
+// issued with it.
 type Slots struct {
 	tickShift uint8 // SequenceBits + 1: a slot is tick<<tickShift | used sequences
 	mask      int64 // number of slots - 1
@@ -100,8 +103,8 @@ type slots struct {
 const shutSlot = math.MaxUint64
 
 // NewSlots takes a worker number from source and returns the generator. If a crashed holder of a
-// leased number reserved time ahead of the clock, the first ids are stamped after that time. ctx
-// and errors are as in [NewDefault].
+// leased number reserved future time, the first ids are stamped after that time. ctx and the
+// errors mean the same as for [NewDefault].
 func NewSlots(ctx context.Context, source WorkerSource, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
@@ -161,9 +164,9 @@ func (g *Slots) split(word uint64) (tick, used int64) {
 	return int64(word >> g.tickShift), int64(word & (1<<g.tickShift - 1))
 }
 
-// Next returns an id. It waits only if all slots are full and more time is being
-// reserved under a leased number. The errors match [ErrNotReady], [ErrClosed],
-// [ErrTimeExhausted] and [*ReservationError].
+// Next returns an id. It waits only if all slots are full and more time is being reserved under a
+// leased number. The errors match [ErrNotReady], [ErrClosed], [ErrTimeExhausted] or
+// [ErrReservation].
 func (g *Slots) Next() (ID, error) {
 	run, err := g.claim(context.Background(), 1, deal.Next)
 	return ID(run.First), err
@@ -295,7 +298,8 @@ func (g *Slots) Stats() Stats {
 // Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Slots) Close() error { return deal.Close(g.Shutdown) }
 
-// Shutdown unblocks every waiting call and releases a leased number, as [Default.Shutdown] does.
+// Shutdown unblocks every waiting call and, if the number is leased, releases it, as
+// [Default.Shutdown] does.
 func (g *Slots) Shutdown(ctx context.Context) error {
 	g.calls.Shut()
 	return g.calls.Finish(func() error { return g.holder.giveBack(ctx, g.stop()) })

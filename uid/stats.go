@@ -8,55 +8,55 @@ import (
 )
 
 // Stats are the counts and the state of a generator of any kind. Reading them does not slow calls
-// down. Calls in flight may be missing.
+// down. Calls in flight may be missing from the counts.
 type Stats struct {
 	Issued        int64         // ids issued
-	Starved       int64         // calls that found no id ready; 0 for Default, Slots and Backfill
+	Starved       int64         // calls that found no id ready; Default, Slots and Backfill do not count them
 	RejectedTakes int64         // calls that failed
 	Waited        time.Duration // total time that calls have waited
 	Remaining     int64         // ids that are ready in memory
-	Dropped       int64         // ids dropped as too old, with a lost number, or by Close; 0 for segments
+	Dropped       int64         // ids dropped because of age, a lost number, or Close; 0 for segments
 	Closed        bool          // no more ids are made
 	LastError     error         // why no more ids can be made ready; for Default, Slots and Backfill, why calls fail now
 
 	Clock *ClockStats // for generators whose ids carry time; otherwise nil
 	Ring  *RingStats  // for Cached; otherwise nil
-	Loads *LoadStats  // of segments and clients; nil for others, and for segment.Striped, whose Stores have Loads
+	Loads *LoadStats  // nil except for segment.Counter and uidclient.Client; see segment.Striped.Stores
 }
 
-// ClockStats are the part of [Stats] about the time and the worker number in ids.
+// ClockStats is the part of [Stats] that describes the time and the worker number in ids.
 type ClockStats struct {
 	Layout         bits.Layout
-	LayoutEnd      time.Time // first instant that the layout cannot stamp
+	LayoutEnd      time.Time // first instant that the layout cannot represent
 	LayoutEndsSoon bool      // LayoutEnd is less than a year away
 
 	Worker        int64     // number under which ids are stamped; -1 before there is one
-	WorkerChanges int64     // how often a leased number was lost and another taken
-	ReservedUntil time.Time // end of the time that may be stamped under a leased number; zero means no end
-	LeaseError    error     // why no more time is reserved; nil while reserving works
+	WorkerChanges int64     // number of times that a leased number was lost and another taken
+	ReservedUntil time.Time // end of the time that is reserved under a leased number; zero means no end
+	LeaseError    error     // why no more time is reserved; nil while reservations succeed
 }
 
-// RingStats are the part of [Stats] about a ring.
+// RingStats is the part of [Stats] that describes a ring.
 type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // below this many ids, the executor fills the ring
 	OldestAge    time.Duration // how far the time of the next id is behind the clock; negative if ahead
 	MaxAge       time.Duration // CachedConfig.MaxAge
-	Borrowed     time.Duration // how far the last tick put is ahead of the clock
+	Borrowed     time.Duration // how far the last tick put into the ring is ahead of the clock
 	MaxBorrow    time.Duration // CachedConfig.MaxBorrow
-	Refills      int64         // how often the executor filled the ring
+	Refills      int64         // number of times that the executor filled the ring
 	Helps        int64         // ticks put by calls that found the ring empty
 	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
 }
 
-// LoadStats are the part of [Stats] about ranges of ids that come from a store or a server.
+// LoadStats is the part of [Stats] that describes ranges of ids from a store or a server.
 type LoadStats struct {
 	From     string // the store, or the server that answered last
 	Tag      string // the counter in the store, or the server's generator
 	Instance string // the instance of the server that answered; empty for a store
-	Changes  int64  // changes of the instance
+	Changes  int64  // number of times that the instance has changed
 
-	InUse   Run           // the range that ids come from; in Stores of segment.Striped, a range of the counter, not of ids
+	InUse   Run           // the range that ids come from; in segment.Striped.Stores, a range of the counter, not of ids
 	Next    Run           // the range after InUse; empty until it is loaded. A client has neither range
 	Loading time.Duration // how long the load in flight has taken; 0 if none
 
@@ -68,7 +68,7 @@ type LoadStats struct {
 }
 
 // Failing reports whether no further ids can be made, though some may be ready. A generator at
-// its MaxBorrow is not failing, and neither is one that waits for a reservation in flight.
+// its MaxBorrow is not failing, and neither is one waiting for a reservation in flight.
 func (s Stats) Failing() bool {
 	if reservation := (*ReservationError)(nil); errors.As(s.LastError, &reservation) {
 		return reservation.Err != nil

@@ -12,15 +12,15 @@ var (
 	base62 = alphabet.New("base62", alphabet.Base62)
 )
 
-// Base32 returns the id in Crockford's base32: 13 digits and capital letters
-// without I, L, O and U. The strings sort bytewise as the ids do, survive changes of
-// case, and are safe in URLs and file names.
+// Base32 returns the id in Crockford's base32: 13 characters, each a digit or a capital letter
+// other than I, L, O or U. The strings sort bytewise as the ids do, survive changes of case, and
+// are safe in URLs and file names.
 func (id ID) Base32() string { return base32.Text(uint64(id), base32Width) }
 
-// ParseBase32 reads an id from 13 characters of Crockford's base32. It reads lower case too and, by
-// Crockford's rules, I and L as 1 and O as 0. It refuses hyphens, U, other widths and ids above
-// 2^63-1. The error quotes the text, names the bad character and its position, and matches
-// [ErrSyntax].
+// ParseBase32 reads an id from 13 characters of Crockford's base32. It accepts lower case and, by
+// Crockford's rules, I and L for 1 and O for 0. It rejects hyphens, U, strings of any other
+// length and ids above 2^63-1. The error quotes the text, names the invalid character and its
+// position, and matches [ErrSyntax].
 //
 // Text does not reveal its format: 13 decimal digits are valid base32 too.
 func ParseBase32(text string) (ID, error) {
@@ -28,13 +28,13 @@ func ParseBase32(text string) (ID, error) {
 	return ID(n), err
 }
 
-// Base62 returns the id as 11 characters: digits, capitals and lowercase, in ASCII order. The
-// strings sort bytewise as the ids do. A collation that ignores case, such as MySQL's default,
-// treats some of them as equal: prefer [ID.Base32].
+// Base62 returns the id in 11 characters of base62, whose digits are 0-9, A-Z and a-z, in ASCII
+// order. The strings sort bytewise as the ids do. A collation that ignores case, such as MySQL's
+// default, treats some of them as equal: prefer [ID.Base32].
 func (id ID) Base62() string { return base62.Text(uint64(id), base62Width) }
 
-// ParseBase62 reads an id from the 11 characters that [ID.Base62] writes, and from
-// no other text. The errors are those of [ParseBase32].
+// ParseBase62 reads an id from the 11 characters that [ID.Base62] writes, and from no other string.
+// The errors are the same as for [ParseBase32].
 func ParseBase62(text string) (ID, error) {
 	n, err := base62.Parse(ErrSyntax, text, base62Width, "at most AzL8n0Y58m7 in base62")
 	return ID(n), err

@@ -12,24 +12,24 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// StoreConfig configures a [Store]. A zero field means its default. A single error, which matches
-// [lease.ErrConfig], names every invalid field with its value and the allowed values.
+// StoreConfig configures a [Store]. Zero fields take their default values. A single error, which
+// matches [lease.ErrConfig], names every invalid field with its value and the allowed values.
 type StoreConfig struct {
-	// Table names the table; empty means WORKER_LEASE. A name has at most 63 ASCII letters, digits
-	// and underscores, and does not start with a digit. A schema (in MySQL, a database) of the
-	// same form may qualify it: "ids.worker_lease". PostgreSQL folds the name to lower case, so a
-	// table with capitals in its name cannot be used there. Generators fail to start if another
-	// table's name differs only in case.
+	// Table is the name of the table; empty means WORKER_LEASE. A name has at most 63 ASCII letters,
+	// digits and underscores, and does not start with a digit. A schema name (in MySQL, a database
+	// name) of the same form may qualify it: "ids.worker_lease". On PostgreSQL, the name is folded
+	// to lower case, so a table that was created with capitals in a quoted name cannot be used.
+	// Generators fail to start if another table's name differs only in case.
 	Table string
 
-	// RegistryTable names the Registry's table in the same database, so that the two tables give
-	// out different numbers. If Table is WORKER_LEASE, empty means WORKER_NODE in the same schema;
-	// otherwise, it means no table.
+	// RegistryTable names the Registry's table in the same database. The two tables then give out
+	// different numbers. If Table is WORKER_LEASE, an empty RegistryTable means WORKER_NODE in the
+	// same schema; otherwise, it means no table.
 	RegistryTable string
 
-	// NoOtherTable says that there is no second table, or that ids from the two tables never share
-	// a column. Generators fail to start (ErrMixed) if a Registry has already been used with this
-	// table.
+	// NoOtherTable says that there is no second table, or that ids with numbers from the two tables
+	// never share a column. Generators fail to start (ErrMixed) if a Registry has already been used
+	// with this table.
 	NoOtherTable bool
 
 	// NoSchema stops the Store from creating the table. Set it if your migrations create the
@@ -37,28 +37,31 @@ type StoreConfig struct {
 	NoSchema bool
 }
 
-// RegistryConfig configures a [Registry]. Zero fields and errors are as in [StoreConfig].
+// RegistryConfig configures a [Registry]. Zero fields and invalid fields are treated as in
+// [StoreConfig].
 type RegistryConfig struct {
-	// Table names the table, as in [StoreConfig]; empty means WORKER_NODE.
+	// Table is the name of the table, in the same form as in [StoreConfig]; empty means
+	// WORKER_NODE.
 	Table string
 
-	// LeaseTable names the Leasers' table, and NoOtherTable is as in [StoreConfig]. If Table is
-	// WORKER_NODE, an empty LeaseTable means WORKER_LEASE in the same schema; otherwise, it means
-	// no table.
+	// LeaseTable is the name of the Leasers' table, and NoOtherTable means the same as in
+	// [StoreConfig]. If Table is WORKER_NODE, an empty LeaseTable means WORKER_LEASE in the same
+	// schema; otherwise, it means no table.
 	LeaseTable   string
 	NoOtherTable bool
 
-	// NoSchema is as in [StoreConfig]. Set it too if EnsureSchema does not support the database.
+	// NoSchema means the same as in [StoreConfig].
 	NoSchema bool
 
-	// Node describes the process in the row. Zero means what lease.DetectNode returns.
+	// Node describes this process in the row that the Registry inserts. The zero Node means the one
+	// that lease.DetectNode returns.
 	Node lease.Node
 
 	// Logger receives warnings; nil means slog.Default at the time of the warning.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c StoreConfig) Validate() error { return c.faults("RegistryTable").Err() }
 
 // faults returns the faults of a config that names the other table in the field other.
@@ -76,7 +79,7 @@ func (c StoreConfig) faults(other string) *invalid.List {
 	return faults
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c RegistryConfig) Validate() error {
 	faults := c.store().faults("LeaseTable")
 	if c.Node != (lease.Node{}) {

@@ -12,9 +12,9 @@ import (
 // errNothingNew says that no number of the range is new.
 var errNothingNew = errors.New("no number of the range is new")
 
-// Insert implements leasestore.Store. It makes the row of a number and counts the number as
-// given, in one statement. If the key of the Registry's table is the authority, it first draws a
-// new number there.
+// Insert implements leasestore.Store. In one statement, it creates the row for a number and
+// records the number as given out. If the key counter of the Registry's table is the authority
+// for new numbers, Insert first draws a number from it.
 func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	for unmade := 0; ; {
 		switch {
@@ -42,9 +42,9 @@ var (
 	// errAgain says that what a statement needs was made, or that another process was faster.
 	errAgain = errors.New("another try is needed")
 
-	// errUnmade says that no row was made, and that no row shows why. Other processes may have raised the
+	// errUnmade says that no row was inserted, and that no row shows why. Other processes may have raised the
 	// count meanwhile, but hardly maxUnmade times in a row.
-	errUnmade = errors.New("no row was made")
+	errUnmade = errors.New("no row was inserted")
 )
 
 const maxUnmade = 16
@@ -120,8 +120,8 @@ func (s *Store) insertCounted(ctx context.Context, w leasestore.Write) (int64, b
 // maxInstant is later than any time that a generator stamps, in milliseconds since 1970.
 const maxInstant = 1 << 60
 
-// count is the statement of a new number by the count, of a range, and of an Assigner, as the argument
-// above says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
+// count is the statement of a new number by the count, of a range, and of an Assigner, as the argument in
+// authority.go says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
 // reached the numbers, or if nothing of the range is new. Where the number has a row, it only counts.
 func (s *Store) count(ctx context.Context, w leasestore.Write) (wrote int64, err error) {
 	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", strconv.FormatInt(w.Number, 10)

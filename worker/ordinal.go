@@ -10,14 +10,16 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// NewStatefulSet returns a source whose number is the ordinal of a pod in a Kubernetes
-// StatefulSet, such as 7 for billing-7. The pod's name is the environment variable POD_NAME, which
-// a manifest may set from the pod's fields, or else the host name.
+// NewStatefulSet returns a source whose number is the ordinal of this process's pod in a
+// Kubernetes StatefulSet, such as 7 for billing-7. The pod's name is taken from the environment
+// variable POD_NAME, which a manifest may set from the pod's fields. If it is not set, the host
+// name is used.
 //
-// Used alone, the source relies on two promises from the caller: nothing else, such as a second
-// StatefulSet or another cluster, stamps ids under these numbers; and a restarted pod stamps only
-// later times than its predecessor. Kubernetes runs only one pod per name at a time, unless a pod
-// is force-deleted or its node is cut off. A Leaser ensures both:
+// Used alone, the source relies on two promises from the caller: that nothing else, such as a
+// second StatefulSet or another cluster, makes ids with these numbers, and that all timestamps in
+// the ids of a restarted pod are later than those in its predecessor's ids. Kubernetes runs only
+// one pod per name at a time, unless a pod is force-deleted, or its node is removed from the
+// cluster, while the pod is still running. A Leaser keeps both promises for you:
 //
 //	worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})
 func NewStatefulSet() *lease.Permanent { return lease.NewPermanent(ordinal{os.Getenv, os.Hostname}) }

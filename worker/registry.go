@@ -17,16 +17,17 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Registry gives each generator a new number from a database table, as the package comment says.
-// It need not be closed, and is safe for concurrent use.
+// Registry gives each generator a new number from a database table, as the package comment
+// describes. It need not be closed, and is safe for concurrent use.
 type Registry struct {
 	table
 	config RegistryConfig
 	now    func() time.Time // replaced by tests
 }
 
-// NewRegistry returns a Registry that uses a table of db, without calling the database. The
-// methods report all faults of db and the config at once. See NewLeaser about db.
+// NewRegistry returns a Registry that uses a table in db. NewRegistry itself does not contact the
+// database. The Registry's methods report, in one error, everything that is invalid in db and
+// config. See NewLeaser for which connections of db are used.
 func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
 	return &Registry{newTable(nodeKind, db, config.store(), config.Validate()), config, time.Now}
 }
@@ -47,25 +48,26 @@ type sqlExpr string
 
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
-// Assign inserts a row into the table and returns its key as the generator's worker number: from 1
-// to limit, the largest that the layout allows, and never given out before. If a Leaser of the
-// same database has that number, Assign discards the key and inserts another row. Call it once for
-// each generator. It waits for the database until ctx is done, and for up to two minutes while the
-// database is busy.
+// Assign inserts a row into the table and returns its key as the generator's worker number. The
+// number is from 1 to limit, the largest that the layout allows, and has never been given out
+// before. If a Leaser in the same database has that number, Assign discards the key and inserts
+// another row. Call it once for each generator. While the database is busy, Assign retries for up
+// to two minutes, or until ctx is done if that is earlier.
 //
-// For a number above limit, the error is a lease.ExhaustedError (lease.ErrExhausted). Other
-// errors match lease.ErrConfig, ErrDB or ErrKey, are about the environment (see
-// lease.DetectNode), or wrap the driver's error with the operation and the table. On an error,
-// number is 0, and no process ever uses a key that the database may have consumed.
+// If the next number would exceed limit, the error is a lease.ExhaustedError
+// (lease.ErrExhausted). Other errors match lease.ErrConfig, ErrDB or ErrKey, are about the
+// environment (see lease.DetectNode), or wrap the driver's error with the operation and the
+// table. On error, number is 0; if the database has already consumed a key, no process ever uses
+// that key.
 //
-// When ctx is done, Assign returns at once with an error that matches ctx.Err(). Only on SQLite,
-// while another process writes, does it first wait for the driver's busy timeout.
+// When ctx is done, Assign returns immediately with an error that matches ctx.Err(). The exception
+// is SQLite: while another process is writing, Assign first waits out the driver's busy timeout.
 func (r *Registry) Assign(ctx context.Context, limit int64) (number int64, err error) {
 	return r.register(ctx, lease.Request{Limit: limit})
 }
 
-// Lease assigns a number and grants it without a time limit. Errors are Assign's, or match
-// lease.ErrLayout (a lease.LayoutError) if the table remembers another layout.
+// Lease assigns a number and grants it without a time limit. It returns the same errors as Assign,
+// or one that matches lease.ErrLayout (a lease.LayoutError) if the table remembers another layout.
 func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	number, err := r.register(ctx, request)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// NodeRow is one row of a Registry's table: the start of one generator. It is uid-generator's
-// WorkerNodeEntity.
+// NodeRow is one row of a Registry's table, which records the start of one generator. It
+// corresponds to uid-generator's WorkerNodeEntity.
 type NodeRow struct {
 	ID         int64          `json:"id"`           // the worker number
 	HostName   string         `json:"host_name"`    // see lease.Node
 	Port       string         `json:"port"`         // see lease.Node
-	PID        int            `json:"pid,omitzero"` // the process of Port, see lease.Node
-	Type       lease.NodeType `json:"type"`         // in JSON the number: 1 container, 2 actual
+	PID        int            `json:"pid,omitzero"` // the process id in Port, see lease.Node.PID
+	Type       lease.NodeType `json:"type"`         // in JSON, a number: 1 for a container, 2 for any other process
 	LaunchDate time.Time      `json:"launch_date"`  // the day of the start by the database's clock, as midnight UTC
 	Modified   time.Time      `json:"modified"`     // by the database's clock, in UTC
 	Created    time.Time      `json:"created"`      // by the database's clock, in UTC
@@ -40,9 +40,9 @@ func (r record) node() lease.Node {
 }
 
 // Nodes returns up to limit rows with the highest numbers, newest first; a limit below 1 means no
-// limit. A plugin of db may send the query to a replica. If the table is missing, the error
-// matches ErrNoTable. A time that cannot be read (a zero date, or an unsupported kind of
-// database) is the zero time.
+// limit. A GORM plugin registered with db may send the query to a replica. If the table is
+// missing, the error matches ErrNoTable. A time that cannot be read, because it is a zero date or
+// the database is unsupported, is returned as the zero time.
 func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 	if err := r.check(); err != nil {
 		return nil, err

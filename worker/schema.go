@@ -13,7 +13,7 @@ import (
 	"github.com/uidring/uidring/internal/sqldb"
 )
 
-// The defaults of RegistryConfig.Table, as in uid-generator, and of StoreConfig.Table.
+// These are the defaults of RegistryConfig.Table (as in uid-generator) and of StoreConfig.Table.
 // PostgreSQL folds them to lower case.
 const (
 	DefaultNodeTable  = "WORKER_NODE"
@@ -91,16 +91,16 @@ func column(form, name string) string {
 	return fmt.Sprintf(form, name) + " AS " + name
 }
 
-// EnsureSchema creates the table if it is missing, and does not alter an existing
-// table. A start calls it unless the config has NoSchema. An existing table needs no right
-// to create one. EnsureSchema creates a table only if the database reports that none is there: a
-// second table, in another schema of the search path, would count from 1 again. For the same
-// reason, beside a table whose name differs in the case of letters only, which MySQL on Linux and
-// PostgreSQL tell from this one, the error matches ErrMixed. An SQLite database in memory needs a
-// pool of one connection, or a shared cache: else the error matches ErrDB.
+// EnsureSchema creates the table if it is missing, and does not alter an existing table. Each
+// generator that starts calls it, unless the config sets NoSchema. If the table exists, the user
+// does not need the privilege to create it. EnsureSchema creates a table only if the database
+// reports that none exists: a second table, in another schema on the search path, would count
+// from 1 again. For the same reason, EnsureSchema fails with ErrMixed if another table's name
+// differs only in letter case, as PostgreSQL and MySQL on Linux allow. An in-memory SQLite
+// database needs a pool of one connection or a shared cache; otherwise, the error matches ErrDB.
 //
-// On a database other than MySQL, PostgreSQL and SQLite, EnsureSchema only looks. If
-// the table is missing, the error matches ErrDialect and names the kind of database.
+// On a database other than MySQL, MariaDB, PostgreSQL and SQLite, EnsureSchema only checks that the
+// table exists. If it is missing, the error matches ErrDialect and names the kind of database.
 func (t *table) EnsureSchema(ctx context.Context) error {
 	if err := t.check(); err != nil {
 		return err
@@ -139,7 +139,8 @@ func (t *table) Schema() (string, error) {
 	return strings.ReplaceAll(strings.TrimSpace(string(schema)), t.dialect().Fold(t.kind.table), t.quoted()), nil
 }
 
-// Grants returns what the database user of a running service needs, for "GRANT … TO user".
+// Grants returns the privileges that a running service's database user needs, each as the text
+// between GRANT and TO.
 func (t *table) Grants() []string {
 	grants := t.grants()
 	if other := t.other(); other != nil {
@@ -157,8 +158,9 @@ func (t *table) grants() []string {
 	return grants
 }
 
-// CreateGrants returns what the database user needs besides for a start that creates the table. On
-// PostgreSQL, that is a right on the schema, which is public unless the table's name has another.
+// CreateGrants returns the additional privileges that the user needs if a starting generator has
+// to create the table. On PostgreSQL, that is CREATE on the schema in the table's name, or on
+// public if the name has no schema.
 func (t *table) CreateGrants() []string { return t.createGrants("") }
 
 func (t *table) createGrants(schema string) []string { return sqldb.CreateGrants(t.db, t.name, schema) }

@@ -17,8 +17,9 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Store is a leasestore.Store in a database table. Each statement goes to the primary. Make one
-// with NewStore. A Store opens no connections itself and is safe for concurrent use.
+// Store is a leasestore.Store in a database table. Every statement except List's goes to the
+// primary. Make one with NewStore. A Store opens no connections itself and is safe for concurrent
+// use.
 type Store struct {
 	table
 	file  atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
@@ -28,17 +29,19 @@ type Store struct {
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewLeaser returns a Leaser that uses the table WORKER_LEASE of db, without calling the
-// database. The methods report all faults of db and the config at once. For another table, or a
-// table that your migrations create, pass NewStore to lease.New.
+// NewLeaser returns a Leaser that uses the table WORKER_LEASE in db. NewLeaser itself does not
+// contact the database. The Leaser's methods report, in one error, everything that is invalid in
+// db and config. For another table, or a table that your migrations create, pass a store from
+// NewStore to lease.New.
 //
-// The Leaser uses only the connections that db was opened with. If there are replicas, those
-// connections must be to the primary.
+// Except in Leases, the Leaser uses only the connections that db was opened with. If there are
+// replicas, those connections must be to the primary.
 func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(db, StoreConfig{}), config)
 }
 
-// NewStore returns a Store that uses a table of db, for lease.New. See NewLeaser about db.
+// NewStore returns a Store for lease.New that keeps its rows in a table in db. See NewLeaser for
+// which connections of db are used.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
 	return &Store{table: newTable(leaseKind, db, config, config.Validate())}
 }
@@ -177,7 +180,7 @@ func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is s
 
 var errNoClock = errors.New("the database's clock was not read")
 
-// Read implements leasestore.Store. It returns no row that other processes cannot see.
+// Read implements leasestore.Store. It returns only rows that other processes can also see.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
 	before := ""
 	for {
@@ -220,7 +223,8 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 	return row, now, err
 }
 
-// List implements leasestore.Store. A plugin of db may send the query to a replica.
+// List implements leasestore.Store. A GORM plugin registered with db may send the query to a
+// replica.
 func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	var records []rowRecord
 	err := s.list(ctx, &records, s.query(`SELECT worker_id AS number, token AS token, reserved_until AS reserved,
@@ -238,8 +242,8 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 
 // Swap implements leasestore.Store.
 func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
-	if registry := s.other(); w.Change == leasestore.Acquire && registry != nil && s.keyed.Load() {
-		if err := s.admits(ctx, registry, w); err != nil {
+	if w.Change == leasestore.Acquire && s.keyed.Load() { // so there is another table
+		if err := s.admits(ctx, s.other(), w); err != nil {
 			return false, err
 		}
 	}

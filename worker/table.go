@@ -35,7 +35,7 @@ type kind struct {
 	schema string // how the names of its schemas begin
 }
 
-// String names the table, for logs.
+// String returns the name of the table, for logs.
 func (t *table) String() string { return t.name }
 
 // query puts the table and the database's clock into a statement.

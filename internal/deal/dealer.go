@@ -102,8 +102,8 @@ func threshold(capacity, factor int64) int64 {
 	return max(1, capacity/100*factor+capacity%100*factor/100)
 }
 
-// Ring returns the dealer's ring. Next of the generator is Take of the ring. Only the
-// dealer may put runs, drop them or close the ring.
+// Ring returns the dealer's ring. Next of the generator is Take of the ring. Only the dealer may
+// put runs into the ring, drop them or close the ring.
 func (d *Dealer) Ring() *ringbuffer.Ring { return d.ring }
 
 // Start fills the ring and starts to keep it full. It waits for a source that blocks until
@@ -214,8 +214,8 @@ func outcome(err error) (after time.Duration, delay bool, failed error) {
 	return after, delay, err
 }
 
-// help puts a run. If the source may block, help waits for the executor to put one, but a
-// Try does not.
+// help puts a run into the ring. If the source may block, help waits for the executor to put one,
+// but a Try does not.
 func (d *Dealer) help(ctx context.Context, how How) error {
 	defer d.calls.count(time.Now())
 	err := ErrNotReady
@@ -259,7 +259,7 @@ type Stats struct {
 	Closed            bool
 }
 
-// Stats returns the counts and the state. It never waits for the source.
+// Stats returns the dealer's counts and state. It never waits for the source.
 func (d *Dealer) Stats() Stats {
 	return Stats{d.ring.Counts(), d.executor.Stats(), d.starved.Load(), d.calls.Rejected(), d.calls.Waited(), d.calls.Closed()}
 }

@@ -24,7 +24,7 @@ type deniedError struct {
 }
 
 func (e *deniedError) Error() string {
-	return e.error.Error() + "; the user needs GRANT " + strings.Join(e.grants, " and GRANT ") + ": uidring schema prints all rights"
+	return e.error.Error() + "; the user needs GRANT " + strings.Join(e.grants, " and GRANT ") + ": uidring schema prints all privileges"
 }
 
 func (e *deniedError) Unwrap() error { return e.error }
@@ -49,8 +49,9 @@ func hidden(ctx context.Context, db *gorm.DB, table string) error {
 	return err
 }
 
-// CreateGrants returns what the user of a start that creates a table needs besides: on PostgreSQL a right on the schema,
-// which is that of the table's name, else schema, else public.
+// CreateGrants returns the further rights that the user needs if a start has to create a table: on
+// PostgreSQL a right on the schema, which is the one in the table's name, otherwise schema,
+// otherwise public.
 func CreateGrants(db *gorm.DB, table, schema string) []string {
 	if db == nil || db.Name() != "postgres" {
 		return []string{"CREATE ON TABLE " + table}

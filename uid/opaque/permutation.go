@@ -9,12 +9,12 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Permutation turns ids into numbers that look random, from 0 to 2^63-1, and back. Prefer a
-// [Sealer] where a [Token] fits: every number restores to some id, so a forged number goes
-// unnoticed. JavaScript rounds numbers above 2^53: write them as strings in JSON.
+// Permutation turns ids into random-looking numbers from 0 to 2^63-1, and turns those numbers back
+// into ids. Prefer a [Sealer] where a [Token] fits: every number restores to some id, so a forged
+// number goes unnoticed. JavaScript rounds numbers above 2^53: write them as strings in JSON.
 //
-// [NewPermutation] makes one; all methods of a zero or nil Permutation fail with [ErrConfig]. A
-// Permutation is safe for concurrent use and allocates nothing per number.
+// [NewPermutation] makes one; Permute and Restore fail with [ErrConfig] on a zero or nil
+// Permutation. A Permutation is safe for concurrent use and allocates nothing per number.
 type Permutation struct {
 	context string
 	cipher  cipher.Block
@@ -24,8 +24,8 @@ type Permutation struct {
 // name of their table. The key is [KeySize] random bytes and may also be used by a Sealer.
 // NewPermutation does not keep it.
 //
-// A number does not identify its key: if you may rotate keys, store the key's name beside each
-// number. The error reports every fault, and matches [ErrConfig].
+// A number does not identify its key: if you might rotate keys, store the key's name beside each
+// number. The error names everything that is invalid, and matches [ErrConfig].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
 	derived, err := ciphers(forPermutations, context, key)
 	if err != nil {
@@ -34,8 +34,8 @@ func NewPermutation(context string, key []byte) (*Permutation, error) {
 	return &Permutation{context: context, cipher: derived[0]}, nil
 }
 
-// Permute returns the number of an id, from 0 to 2^63-1. For a negative id, the error
-// matches [ErrSyntax].
+// Permute returns the number, from 0 to 2^63-1, that takes the place of an id. For a negative id,
+// the error matches [ErrSyntax].
 func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	if p == nil || p.cipher == nil {
 		return 0, errUnmade
@@ -53,9 +53,8 @@ func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	return int64(upper)<<32 | int64(lower), nil
 }
 
-// Restore returns the id of a number that [Permutation.Permute] made. For any other
-// number it returns some id without an error. For a negative number, the error matches
-// [ErrSyntax].
+// Restore returns the id for which [Permutation.Permute] returned n. For any other non-negative n,
+// it returns some id and no error. For a negative number, the error matches [ErrSyntax].
 func (p *Permutation) Restore(n int64) (uid.ID, error) {
 	if p == nil || p.cipher == nil {
 		return 0, errUnmade
@@ -73,7 +72,7 @@ func (p *Permutation) Restore(n int64) (uid.ID, error) {
 	return uid.ID(upper)<<32 | uid.ID(lower), nil
 }
 
-// Format writes the context and not the key, whatever the verb.
+// Format writes the context but not the key, whatever the verb.
 func (p Permutation) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "opaque.Permutation{context: %q}", p.context)
 }

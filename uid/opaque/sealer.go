@@ -10,8 +10,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Sealer seals ids into tokens and opens them, for one context. [New] makes one; all methods of a
-// zero or nil Sealer fail with [ErrConfig]. A Sealer is safe for concurrent use and allocates
+// Sealer seals ids into tokens and opens them, for one context. [New] makes one; Seal and Open fail
+// with [ErrConfig] on a zero or nil Sealer. A Sealer is safe for concurrent use and allocates
 // nothing per token.
 type Sealer struct {
 	context string
@@ -21,11 +21,11 @@ type Sealer struct {
 // New returns a Sealer for the ids of a context, such as the name of their table. Tokens from one
 // context do not open in another. The context is not a secret.
 //
-// A key is [KeySize] random bytes, as crypto/rand makes them. New does not keep it. The first key
-// seals and every key opens. To rotate keys, deploy New(context, old, new) to all processes, then
-// New(context, new, old). Drop the old key when its tokens no longer need to open.
+// A key is [KeySize] random bytes, for example from crypto/rand. New does not keep it. The first
+// key seals and every key opens. To rotate keys, deploy New(context, old, new) to all processes,
+// then New(context, new, old). Drop the old key once its tokens no longer need to be opened.
 //
-// The error reports every fault, and matches [ErrConfig].
+// The error names everything that is invalid, and matches [ErrConfig].
 func New(context string, keys ...[]byte) (*Sealer, error) {
 	derived, err := ciphers(forTokens, context, keys...)
 	if err != nil {

@@ -10,13 +10,13 @@ const textWidth = 26 // characters of 5 bits, so that the first is at most 7
 
 var base32 = alphabet.NewCrockford()
 
-// Token stands for an id in public. [Sealer.Seal] makes a Token, [ParseToken] reads one from
-// text, and == compares two. [Sealer.Open] rejects the zero Token, except with a probability of
-// 2^-65.
+// A Token takes the place of an id in public. [Sealer.Seal] makes a Token, [ParseToken] reads one
+// from text, and == compares two. [Sealer.Open] rejects the zero Token, except with a probability
+// of 2^-65.
 //
 // Its text is 26 characters of Crockford's base32, like [uid.ID.Base32]: the 16 bytes as one
-// big-endian number. It is safe in URLs, host and file names, and collations that ignore case. In
-// JSON, a token is a string with that text.
+// big-endian number. It is safe in URLs, host names and file names, and under collations that
+// ignore case. In JSON, a token is a string with that text.
 type Token [16]byte
 
 // String returns the token's canonical text.
@@ -53,10 +53,10 @@ func (t Token) text() (text [textWidth]byte) {
 	return text
 }
 
-// ParseToken reads a token from its text. It reads lower case too and, by Crockford's rules, I
-// and L as 1 and O as 0: compare tokens, not their texts. It rejects hyphens, U, other widths and
-// numbers above 2^128-1. The error quotes the text, names the wrong character and its position,
-// and matches [ErrSyntax].
+// ParseToken reads a token from the 26 characters of its text. It accepts lower case and, by
+// Crockford's rules, I and L for 1 and O for 0: compare tokens, not strings. It rejects hyphens,
+// U, strings of any other length and numbers above 2^128-1. The error quotes the text, names the
+// invalid character and its position, and matches [ErrSyntax].
 func ParseToken(text string) (Token, error) {
 	if len(text) != textWidth {
 		return Token{}, base32.Fault(ErrSyntax, text, textWidth, "a first character from 0 to 7")

@@ -12,9 +12,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Defaults of the fields of [Config] and [StripedConfig].
+// These are the defaults of the fields of [Config] and [StripedConfig].
 const (
-	DefaultStep        = 1000 // for counters that Create makes
+	DefaultStep        = 1000 // of new counters
 	DefaultMaxStep     = 1 << 30
 	DefaultAhead       = 10 * time.Minute
 	DefaultLoadAt      = 10
@@ -22,57 +22,58 @@ const (
 	DefaultBlock       = 1000
 )
 
-// MaxStep bounds Config.MaxStep, and with it Step and StripedConfig.Block.
+// MaxStep is the upper limit for Config.MaxStep, Config.Step and StripedConfig.Block.
 const MaxStep = 1 << 40
 
-// ErrConfig is matched by every error about a config of this package or of a store. It also means
-// that ids would repeat: the tag's counter in the store was made for another number or order of
-// stores, for another Block, or by [Striped] rather than [New] or [Tags] (or vice versa).
+// ErrConfig is matched by every error about a config in this package, or about a store's config. It
+// can also mean that ids would repeat, because the tag's counter in the store was created for a
+// different number or order of stores, for a different Block, or by [Striped] rather than [New] or
+// [Tags] (or vice versa).
 var ErrConfig = errors.New("segment: invalid config")
 
-// Config configures a [Counter]. A zero field means its default.
+// Config configures a [Counter]. Zero fields take their default values.
 type Config struct {
 	// Create makes New create the counter and its table if they are missing. New cannot tell a new
 	// counter from a lost one: it restarts a lost one at 1, and ids repeat. In production, run
-	// "uidring segments create" once per counter.
+	// "uidring segments create" (for Redis, "uidringd segments create") once per counter.
 	Create bool
 
-	// Step is the size in ids of the first range, from MinStep to MaxStep. Zero means the store's
-	// own step, such as a row's column step. That step is then also MinStep, and may change while
-	// the generator runs.
+	// Step is the number of ids in the first range, from MinStep to MaxStep. Zero means the store's
+	// own step, such as the value in the step column of a row. That step is then also MinStep, and
+	// may change while the generator runs.
 	Step int64
 
-	// MinStep and MaxStep bound the size of a range, from 1 to 2^40. A zero MinStep means Step. A
-	// zero MaxStep means 2^30, or Step if that is greater.
+	// MinStep and MaxStep bound the size of a range. They must be from 1 to 2^40. A zero MinStep
+	// means Step. A zero MaxStep means 2^30, or Step if that is greater.
 	MinStep, MaxStep int64
 
-	// Ahead is how long a range should last at the measured rate; it must be positive. If the
+	// Ahead is how long a range should last at the measured rate; it must not be negative. If the
 	// store becomes unavailable, ids last nearly that long. Zero means 10 minutes.
 	Ahead time.Duration
 
-	// LoadAt is the percentage of a range used up before the generator loads the next one.
-	// From 1 to 99; zero means 10.
+	// LoadAt is the percentage of a range that is used up when the generator loads the next one. It
+	// must be from 1 to 99; zero means 10.
 	LoadAt int
 
 	// LoadTimeout bounds how long a call waits for a load. After that, calls that find no id fail
-	// at once until the store answers. Zero means 5 seconds.
+	// immediately until the store answers. Zero means 5 seconds.
 	LoadTimeout time.Duration
 
-	// Limit is the greatest id, at least 1. Zero means 2^63-2, the most that a BIGINT counter
-	// allows. Use 2^53-1 if JavaScript reads the ids as numbers.
+	// Limit is the greatest id. It must be at least 1; zero means 2^63-2, the most that a BIGINT
+	// counter allows. Use 2^53-1 if JavaScript reads the ids as numbers.
 	Limit int64
 
 	// RejectedTake decides what a call does when no id is loaded. [uid.PolicyHelp], the default,
 	// waits for a load in flight, and fails while the store is unavailable. [uid.PolicyReject]
-	// fails at once. [uid.PolicyWait] waits.
+	// fails immediately. [uid.PolicyWait] waits.
 	RejectedTake uid.TakePolicy
 
-	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id. Its handler
-	// may draw ids from the generator: only Close waits for it.
+	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id. The handler may
+	// draw ids from the generator, since only Close waits for it.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
@@ -86,7 +87,7 @@ func (c *Config) prepare() *invalid.List {
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	invalid.Range(faults, "MaxStep", c.MaxStep, 1, MaxStep)
 	if c.MinStep < 0 || c.MinStep > max(c.MaxStep, 1) {
-		faults.Add("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep, %d, or 0 for Step", c.MaxStep))
+		faults.Add("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep (%d), or 0 for Step", c.MaxStep))
 	}
 	switch {
 	case c.Step < 0 || c.Step > MaxStep:

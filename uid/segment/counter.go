@@ -119,11 +119,11 @@ func (c *Counter) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.c
 // Close is [Counter.Shutdown] with a timeout of [uid.CloseTimeout].
 func (c *Counter) Close() error { return c.dealer.Close() }
 
-// Shutdown unblocks every waiting call and returns unused ids to the store, within ctx. Later
-// calls return [uid.ErrClosed].
+// Shutdown unblocks every waiting call and returns unused ids to the store. ctx bounds how long it
+// waits for the store. Later calls return [uid.ErrClosed].
 func (c *Counter) Shutdown(ctx context.Context) error { return c.dealer.Shutdown(ctx) }
 
-// Stats returns the counts and the state. It never waits for the store.
+// Stats returns the Counter's counts and state. It never waits for the store.
 func (c *Counter) Stats() uid.Stats {
 	l := c.loader
 	d, name := l.dealer.Stats(), l.store.String()

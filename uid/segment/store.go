@@ -17,41 +17,44 @@ import (
 //
 // Reserve raises the counter of tag by n, or by the store's own step if n is 0, in one atomic and
 // durable write. It returns the counter's previous value, which is the first id of the range, and
-// the number of ids reserved. No two calls, from any processes, ever return overlapping ranges.
+// the number of ids reserved. No two calls, even from different processes, ever return overlapping
+// ranges.
 //
 // If the outcome is unknown, Reserve returns an error, and no later call returns that range: it
 // becomes a gap. Reserve returns soon after ctx is done. Errors match
 //
-//   - [ErrUnknownTag] if tag has no counter: Reserve never makes one;
+//   - [ErrUnknownTag] if tag has no counter: Reserve never creates one;
 //   - [ErrUsedUp] if fewer than n ids are left: the counter is unchanged;
-//   - [uid.ErrRewound] if a store that remembers its highest counter has gone back;
+//   - [uid.ErrRewound] if the store also records the highest value of each counter, and the counter
+//     is below it;
 //   - [ErrUnusable] if the counter or the store must be repaired first.
 //
 // Any other error means that the store did not answer, and wraps the client's error.
 //
-// String names the store in errors and logs, without secrets.
+// String returns a name for the store, without secrets, for errors and logs.
 type Store interface {
 	Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error)
 	String() string
 }
 
-// A Returner is a [Store] that takes back unused ids. If the counter of tag is still next, Return
+// A Returner is a [Store] that takes back unused ids. If tag's counter still equals next, Return
 // sets it back to first, in one conditional write, and reports whether it did. It must never
-// resend the write, even if the answer is lost: by then, another process may have reserved a
-// range that ends at next.
+// resend the write, even if the reply is lost: by then, another process may have reserved a range
+// that ends at next.
 type Returner interface {
 	Return(ctx context.Context, tag string, first, next int64) (bool, error)
 }
 
-// A Creator is a [Store] that makes counters, and the table that they need. Create makes the
-// counter of tag with the value next and, if the store keeps steps, with step. If tag already has
-// a counter, nothing changes and the error matches [ErrTagExists].
+// A Creator is a [Store] that creates counters, and the table that they need. Create creates the
+// tag's counter, sets it to next and, if the store keeps steps, sets its step to step. If tag
+// already has a counter, nothing changes and the error matches [ErrTagExists].
 type Creator interface {
 	Create(ctx context.Context, tag string, next, step int64) error
 }
 
 // A Raiser is a [Store] that can raise counters. Raise sets the counter of tag to next unless it
-// is already higher, and returns the counter. It never lowers or creates one.
+// is already higher, and returns the counter. It never lowers a counter. If tag has no counter, the
+// error matches [ErrUnknownTag].
 type Raiser interface {
 	Raise(ctx context.Context, tag string, next int64) (int64, error)
 }
@@ -67,7 +70,7 @@ type CounterInfo struct {
 	Tag     string
 	Next    int64     // the least id that is not reserved
 	Step    int64     // the store's own step; 0 if it has none
-	Updated time.Time // when last changed; zero if the store does not keep it
+	Updated time.Time // when the counter last changed; zero if the store does not record it
 }
 
 var (
@@ -81,9 +84,9 @@ var (
 	// ErrUsedUp means that a counter has reached its end, or Config.Limit.
 	ErrUsedUp = errors.New("segment: counter is used up")
 
-	// ErrUnusable means that the store cannot reserve ids of the counter as it is, for example
-	// because its step is below 1 or its column is too narrow. It also means that the store
-	// panicked or returned no range. The generator retries after a minute.
+	// ErrUnusable means that the store cannot reserve ids from the counter in its current state, for
+	// example because its step is below 1 or its column is too narrow. It can also mean that the
+	// store panicked or returned no range. The generator retries after a minute.
 	ErrUnusable = errors.New("segment: unusable counter")
 )
 
@@ -119,8 +122,8 @@ func (invalidTag) Is(target error) bool { return target == ErrUnknownTag }
 // MaxTag is the maximum length of a tag in bytes.
 const MaxTag = 128
 
-// CheckTag returns an error that matches [ErrUnknownTag] unless tag can name a counter: 1
-// to [MaxTag] bytes of printable UTF-8, without blanks at the ends.
+// CheckTag returns an error that matches [ErrUnknownTag] unless tag can name a counter: 1 to
+// [MaxTag] bytes of printable UTF-8, without leading or trailing spaces.
 func CheckTag(tag string) error {
 	switch {
 	case tag == "":

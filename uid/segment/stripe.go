@@ -63,8 +63,8 @@ func (c CounterInfo) NextID() int64 {
 	return s.id(c.Next)
 }
 
-// NextFor returns the least [CounterInfo].Next at which all further ids of tag are at least id.
-// It differs from id only for counters of [Striped].
+// NextFor returns the lowest [CounterInfo].Next that guarantees that no future id of tag is below
+// id. It differs from id only for counters of [Striped].
 func NextFor(tag string, id int64) int64 {
 	s, _ := stripeOf(tag)
 	return max(1, s.end(id-1))

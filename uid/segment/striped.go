@@ -18,7 +18,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// StripedConfig configures a [Striped] generator. A zero field means its default.
+// StripedConfig configures a [Striped] generator. Zero fields take their default values.
 type StripedConfig struct {
 	Config
 
@@ -27,7 +27,7 @@ type StripedConfig struct {
 	Block int64
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c StripedConfig) Validate() error { return c.prepare().Err() }
 
 func (c *StripedConfig) prepare() *invalid.List {
@@ -38,8 +38,9 @@ func (c *StripedConfig) prepare() *invalid.List {
 }
 
 // Striped makes ids from one counter in each of several stores. Blocks of consecutive ids rotate
-// among the N stores: store i has each block b ≡ i (mod N). Striped makes ids as long as one store
-// is reachable. Make one with [NewStriped]. All methods are safe for concurrent use.
+// among the N stores: store i has every block b with b ≡ i (mod N). Striped makes ids as long as at
+// least one store is reachable. Make one with [NewStriped]. All methods are safe for concurrent
+// use.
 //
 // Order: each id comes from a random store, so ids ascend only within one store.
 type Striped struct {
@@ -64,11 +65,13 @@ type shard struct {
 var _ uid.Generator = (*Striped)(nil)
 
 // NewStriped returns a generator that draws ids of tag from all stores. Never change the number or
-// order of stores: store 2 of 3 keeps its counter under the tag "orders 2/3 x1000". A tag that
-// [New] or [Tags] has used is refused until its counter is split. With Create, each store must be
-// a [Lister], and gets a counter "orders" without ids, so that New and Tags cannot use the tag.
+// order of stores, because both are part of each counter's tag: for the tag "orders", store 2 of 3
+// keeps its counter under "orders 2/3 x1000". A tag that [New] or [Tags] has used is refused until
+// its counter is split. With Create, each store must be a [Lister], and also gets a counter for tag
+// itself that has no ids to give, so that New and Tags cannot use the tag.
 //
-// Errors are those of [New], but match [uid.ErrUnavailable] only if no store is reachable.
+// The errors are the same as for [New], but they match [uid.ErrUnavailable] only if no store is
+// reachable.
 func NewStriped(ctx context.Context, stores []Store, tag string, config StripedConfig) (*Striped, error) {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {
@@ -104,7 +107,7 @@ func shardsOf(stores []Store, tag string, config *StripedConfig) (shards []*shar
 	return shards, nil
 }
 
-// Next returns an id from any store that has one ready. If none has, RejectedTake decides:
+// Next returns an id from any store that has one ready. If no store has one, RejectedTake decides:
 // [uid.PolicyHelp], the default, waits for a store that is loading, and fails when all are
 // unavailable.
 func (s *Striped) Next() (uid.ID, error) {
@@ -221,7 +224,7 @@ func (s *Striped) Stats() uid.Stats {
 }
 
 // Stores returns the Stats of each store's generator. For a store that has not been reached yet,
-// only From, Tag, Closed and LastError are set.
+// only Closed, LastError, Loads.From and Loads.Tag are set.
 func (s *Striped) Stores() []uid.Stats {
 	var all []uid.Stats
 	for _, h := range s.shards {
@@ -239,8 +242,8 @@ func (s *Striped) Stores() []uid.Stats {
 // Close is [Striped.Shutdown] with a timeout of [uid.CloseTimeout].
 func (s *Striped) Close() error { return deal.Close(s.Shutdown) }
 
-// Shutdown unblocks every waiting call and returns unused ids to all stores in parallel, within
-// ctx.
+// Shutdown unblocks every waiting call and returns unused ids to all stores in parallel. ctx bounds
+// how long it waits for them.
 func (s *Striped) Shutdown(ctx context.Context) error {
 	s.cancel()
 	s.opening.Wait()

@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Defaults of the fields of [TagsConfig].
+// These are the defaults of the fields of [TagsConfig].
 const (
 	DefaultMaxTags = 10_000
 	DefaultIdle    = time.Hour
@@ -24,13 +24,13 @@ const (
 // ErrTooManyTags means that Tags cannot open a tag, because TagsConfig.MaxTags tags are open.
 var ErrTooManyTags = errors.New("segment: too many tags are open")
 
-// TagsConfig configures [Tags]. A zero field means its default.
+// TagsConfig configures [Tags]. Zero fields take their default values.
 type TagsConfig struct {
 	// Config configures the generator of each tag. With Create, any tag that is passed to a call
 	// gets a counter: never set Create where users choose tags.
 	Config
 
-	// MaxTags is how many tags may be open at once. Zero means 10,000.
+	// MaxTags is how many tags may be open at the same time. Zero means 10,000.
 	MaxTags int
 
 	// Idle is how long an unused tag stays open. After that, Tags returns the tag's unused ids to
@@ -38,7 +38,7 @@ type TagsConfig struct {
 	Idle time.Duration
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c TagsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *TagsConfig) prepare() *invalid.List {
@@ -92,8 +92,8 @@ type refusal struct {
 	until time.Time
 }
 
-// NewTags returns a Tags for store, without calling the store. Stop Tags with Close or Shutdown.
-// Errors match [ErrConfig].
+// NewTags returns a Tags for store. NewTags itself does not call the store. Stop Tags with Close or
+// Shutdown. Errors match [ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	faults := config.prepare()
 	if store == nil {
@@ -117,8 +117,8 @@ func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	return id, err
 }
 
-// NextN is Next for many ids: see [uid.Generator]. ctx bounds only opening the tag. For a deadline
-// on every call, use WaitN.
+// NextN is Next for many ids: see [uid.Generator]. ctx bounds only the opening of the tag. For a
+// deadline on every call, use WaitN.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, (*Counter).NextN)
 }
@@ -141,7 +141,8 @@ func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run,
 }
 
 // TryClaim returns between 1 and limit consecutive ids of tag that are ready, and never waits.
-// Instead of waiting, it returns [uid.ErrNotReady], even for a tag that is not open.
+// Instead of waiting, it returns [uid.ErrNotReady], even for a tag that is not open: TryClaim does
+// not open it.
 func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
 	if found, open := t.open.Load(tag); open {
 		e := found.(*entry)

@@ -92,9 +92,9 @@ func (e *closeError) Unwrap() []error { return e.faults }
 // Close is [Tags.Shutdown] with a timeout of [uid.CloseTimeout].
 func (t *Tags) Close() error { return deal.Close(t.Shutdown) }
 
-// Shutdown closes all tags, 16 at a time, and returns unused ids to the store, within ctx. The
-// error counts the tags whose ids were not returned, and names the first five. Later calls return
-// [uid.ErrClosed].
+// Shutdown closes all tags, 16 at a time, and returns unused ids to the store. ctx bounds how long
+// it waits for the store. The error gives the number of tags whose ids were not returned, and names
+// the first five. Later calls return [uid.ErrClosed].
 func (t *Tags) Shutdown(ctx context.Context) error {
 	t.mu.Lock()
 	t.cancel() // with mu held, so that no tag is added afterwards

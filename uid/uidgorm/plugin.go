@@ -16,12 +16,12 @@ import (
 )
 
 var (
-	// ErrKey means that a key cannot be filled: the model declares it incorrectly, the value given
+	// ErrKey means that a key cannot be filled: the model declares it incorrectly, the value passed
 	// to Create cannot take it, or GORM would write the value without it.
 	ErrKey = errors.New("uidgorm: key cannot be filled")
 
-	// ErrConflict means that the database kept an existing row instead of a new one, that its key
-	// cannot be found, and that related rows would have to refer to it.
+	// ErrConflict means that the database kept an existing row instead of a new one, that the key
+	// of the existing row cannot be found, and that related rows would have to refer to that key.
 	ErrConflict = errors.New("uidgorm: key of the row that was kept is unknown")
 
 	// ErrGenerator means that the generator returned fewer ids than requested. The error also
@@ -34,8 +34,8 @@ var (
 
 // KeySource provides the keys. Every [uid.Generator] is a KeySource.
 type KeySource interface {
-	// NextN fills ids with ids above 0 that it has never returned before, and returns how many it
-	// filled. If it fills fewer than all, it returns an error. It is safe for concurrent use.
+	// NextN fills ids with positive ids that it has never returned before, and returns how many it
+	// filled. If it fills only some of them, it returns an error. It is safe for concurrent use.
 	NextN(ids []uid.ID) (int, error)
 
 	// WaitN is like NextN, but waits for ids until ctx is done.
@@ -54,12 +54,12 @@ type Plugin struct {
 
 // Config configures a [Plugin]. The zero Config is the default.
 type Config struct {
-	// Keys assigns other generators to some models. List all of them in one Config: a second
-	// db.Use of any Plugin on a handle fails with gorm.ErrRegistered.
+	// Keys assigns other generators to some models. Put all Keys in one Config: a second db.Use of
+	// any Plugin on a handle fails with gorm.ErrRegistered.
 	Keys []Keys
 }
 
-// Keys says that some models take their keys from a generator other than the one passed to [New].
+// Keys assigns a [KeySource] to some models, in place of the one passed to [New].
 type Keys struct {
 	From   KeySource // the caller closes it, as with New
 	Models []any     // structs or pointers to structs, such as &Order{}
@@ -67,7 +67,7 @@ type Keys struct {
 
 var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one of New").Err()
 
-// Validate returns an error that names every fault, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c Config) Validate() error {
 	_, faults := c.prepare()
 	return faults.Err()
@@ -103,8 +103,8 @@ func (c Config) prepare() (map[reflect.Type]KeySource, *invalid.List) {
 }
 
 // New returns a plugin that takes keys from gen, unless [Config] names another source. The caller
-// closes gen, after the last use of a handle with the plugin. db.Use reports the faults of gen
-// and the config.
+// closes gen, after the last use of a handle with the plugin. db.Use returns an error if gen or
+// config is invalid.
 func New(gen KeySource, config Config) *Plugin {
 	of, faults := config.prepare()
 	if gen == nil {
@@ -113,7 +113,7 @@ func New(gen KeySource, config Config) *Plugin {
 	return &Plugin{gen: gen, of: of, faults: faults.Err()}
 }
 
-// Name returns "uidgorm", the plugin's name for GORM.
+// Name returns "uidgorm", the name under which GORM registers the plugin.
 func (*Plugin) Name() string { return "uidgorm" }
 
 // Initialize registers the callbacks. On SQLite, it wraps the handle's Dialector. db.Use calls

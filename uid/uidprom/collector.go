@@ -12,24 +12,24 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reporter is a generator whose Stats are exported. Every generator of uidring is a Reporter
-// except segment.Tags, which has many: see [NewFunc]. For a segment.Striped, the metrics are sums
-// over its stores; NewFunc can show each store. Stats must be safe for concurrent use, and must
-// not block.
+// Reporter is a generator whose Stats are exported. Every generator in uidring is a Reporter except
+// segment.Tags, which holds a generator for each tag: see [NewFunc]. For a segment.Striped, the
+// metrics are sums over its stores; NewFunc can show each store. Stats must be safe for concurrent
+// use, and must not block.
 //
-// Reporter is an alias, so that one map fits [New] and uidstatus.New.
+// Reporter is an alias, so that the same map can be passed to [New] and uidstatus.New.
 type Reporter = interface{ Stats() uid.Stats }
 
-// ErrConfig is matched by every error of [New] and [NewFunc].
+// ErrConfig is matched by every error that [New] and [NewFunc] return.
 var ErrConfig = errors.New("uidprom: invalid generator")
 
-// New returns a collector of the generators. Each key of the map becomes the value of the label
-// generator, and must be nonempty UTF-8. New reports all faults at once, including a nil generator
-// and an empty map, in an error that matches [ErrConfig].
+// New returns a collector for the generators. Each key of the map becomes the value of the
+// "generator" label, and must be nonempty UTF-8. The error names everything that is invalid,
+// including a nil generator and an empty map, and matches [ErrConfig].
 //
-// The caller closes the generators; the collector shows a closed generator as Close left it. The
-// collector is safe for concurrent use and starts no goroutine. Each part of an app can register
-// its own collector; a registry rejects a collector that repeats a name.
+// The caller closes the generators; the collector keeps exporting the last Stats of a closed
+// generator. The collector is safe for concurrent use and starts no goroutine. Each part of an app
+// can register its own collector; a registry rejects a collector that repeats a name.
 func New(generators map[string]Reporter) (prometheus.Collector, error) {
 	if len(generators) == 0 {
 		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrConfig)
@@ -116,13 +116,13 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// NewFunc returns a collector of generators that come and go, such as the tags of segment.Tags.
-// stats returns the Stats of each, by the value of its label generator. Each scrape calls stats,
-// possibly concurrently. Names that are not UTF-8 are skipped. If stats is nil, the error matches
-// [ErrConfig].
+// NewFunc returns a collector for generators that come and go, such as those that a segment.Tags
+// opens for its tags. stats returns the Stats of each generator, keyed by its name, which becomes
+// the value of the "generator" label. Each scrape calls stats, possibly concurrently. Names that
+// are not UTF-8 are skipped. If stats is nil, the error matches [ErrConfig].
 //
-// A registry cannot know the metrics in advance: Unregister does not find the collector, and a
-// scrape fails if another collector has the same name.
+// A registry cannot know the metrics in advance, so Unregister cannot find the collector, and a
+// scrape fails if another collector has a generator with the same name.
 func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
 	if stats == nil {
 		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrConfig)

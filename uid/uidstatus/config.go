@@ -14,32 +14,32 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// ErrConfig is matched by every error about a config of this package, and by every error of [New].
+// ErrConfig is matched by every error that [Config.Validate] and [New] return.
 var ErrConfig = errors.New("uidstatus: invalid config")
 
-// Config configures a [Page]. A zero field means its default.
+// Config configures a [Page]. Zero fields take their default values.
 type Config struct {
-	// More returns the Stats of generators that come and go, such as the tags of segment.Tags, by
-	// their names on the page. The page calls More for each response, possibly concurrently. It
-	// skips a name that another generator already has.
+	// More returns the Stats of generators that come and go, such as those that a segment.Tags
+	// opens for its tags, keyed by their names on the page. The page calls More for each response,
+	// possibly concurrently. It skips a name that another generator already has.
 	More func() map[string]uid.Stats
 
-	// Home is the target of the page's link "Home", such as "../". Empty means no link.
+	// Home is the target of the page's "Home" link, such as "../". Empty means no link.
 	Home string
 
-	// Hosts are the names under which browsers reach the page, such as
-	// ops.example.com. "localhost" and IP addresses need no entry.
+	// Hosts are the host names at which browsers reach the page, such as ops.example.com.
+	// "localhost" and IP addresses need no entry.
 	//
-	// The page answers a request under any other name with status 403. Otherwise a foreign web
-	// page whose name resolves to this server (DNS rebinding) could read the page through an
+	// The page responds to a request for any other host with status 403. Otherwise, a malicious
+	// site whose name resolves to this server (DNS rebinding) could read the page through an
 	// operator's browser.
 	//
-	// The entry "*" allows every name. Use it only if the app authenticates each
-	// request: browsers send no credentials under a foreign name.
+	// The entry "*" allows every name. Use it only if the app authenticates each request: browsers
+	// do not send the app's credentials to another site's host name.
 	Hosts []string
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c Config) Validate() error { return c.check(invalid.Of("uidstatus", ErrConfig)).Err() }
 
 // check adds the wrong fields to faults.
@@ -52,12 +52,12 @@ func (c Config) check(faults *invalid.List) *invalid.List {
 	return faults
 }
 
-// New returns the status page of the generators. Each key of the map is a name on the page, and
-// must be nonempty UTF-8. New reports all faults at once, including a nil generator and an empty
-// map without Config.More, in an error that matches [ErrConfig].
+// New returns a status page for the generators. Each key of the map is a name on the page, and must
+// be nonempty UTF-8. The error names everything that is invalid, including a nil generator and an
+// empty map without Config.More, and matches [ErrConfig].
 //
-// New copies the map. The caller closes the generators; the page shows a closed
-// generator as Close left it.
+// New copies the map. The caller closes the generators; the page keeps showing the last Stats of a
+// closed generator.
 func New(generators map[string]Reporter, config Config) (*Page, error) {
 	p := &Page{generators: maps.Clone(generators), hosts: hosts.Of(config.Hosts), process: thisProcess(), now: time.Now,
 		more: config.More, home: config.Home}

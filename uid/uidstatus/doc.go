@@ -1,5 +1,5 @@
-// Package uidstatus is a status page for the generators of a process. An app mounts the page
-// beside its own handlers, like net/http/pprof:
+// Package uidstatus provides a status page for the generators of a process. An app mounts the page
+// alongside its own handlers, as it would those of net/http/pprof:
 //
 //	status, err := uidstatus.New(map[string]uidstatus.Reporter{"orders": gen}, uidstatus.Config{})
 //	...
@@ -10,21 +10,21 @@
 // trouble first; a search by name finds the others. Each process has its own page, which names
 // the process.
 //
-// # Protect it
+// # Security
 //
-// The page does not authenticate, and shows the rate of ids, the host, versions and the text of
-// database errors. Put the page behind the app's own authentication, or on a port that only
-// operators can reach.
+// The page does not authenticate its users, and exposes the id rate, the host, versions and the
+// text of database errors. Put the page behind the app's own authentication, or on a port that
+// only operators can reach.
 //
-// A request must name localhost, an IP address or an entry of [Config.Hosts].
+// A request's Host header must name localhost, an IP address or an entry of [Config.Hosts].
 //
 // The page changes nothing, loads nothing from elsewhere, and has no inline script or style.
-// An open page that is visible reloads once a second; without JavaScript, reload it by hand.
+// While visible, the page reloads once a second; without JavaScript, reload it by hand.
 //
 // # As JSON
 //
-// stats.json, beside the page, has the same data, and [Page.String] returns it for
-// package expvar:
+// The same data is available as stats.json, under the same path as the page, and [Page.String]
+// returns it for package expvar:
 //
 //	{
 //	  "time": "2026-03-01T12:00:00Z",
@@ -35,14 +35,15 @@
 //	  "found": 1
 //	}
 //
-// A state is ok, warning or failing. The figures are the metrics of package uidprom without
-// "uidring_" before the name; its file metrics.txt explains each. There are also texts and ranges:
-// last_error, lease_error, load_from, load_tag, load_in_use and load_next. Figures without a value
-// are left out. Versions are null in a build from a working tree. Later versions may add fields,
-// but will not rename or remove any.
+// A state is ok, warning or failing. The figures are the metrics of package uidprom, without the
+// prefix "uidring_"; metrics.txt in that package explains each of them. The object "figures" also
+// has fields that hold text or ranges of ids and are not metrics: last_error, lease_error,
+// load_from, load_tag, load_in_use and load_next. Figures without a value are left out. A version
+// that the build did not record, for example because of -buildvcs=false, is null. Later versions
+// may add fields, but will not rename or remove any.
 //
-// stats.json?name=orders has only that generator, and stats.json?q=ord those whose names contain
-// the text, ignoring case. The document has at most 100 generators, or as many as a parameter such
-// as limit=5000 allows: first those in trouble, then those that issued the most ids. [Page.String]
-// has all.
+// stats.json?name=orders returns only that generator, and stats.json?q=ord returns those whose
+// names contain "ord", ignoring case. The document lists at most 100 generators, or as many as a
+// parameter like limit=5000 allows: first those in trouble, then those that issued the most ids.
+// [Page.String] includes all generators.
 package uidstatus

@@ -14,19 +14,20 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reporter is a generator whose Stats are shown. Every generator of uidring is a Reporter except
-// segment.Tags, which has many: see [Config.More]. For a segment.Striped, the page shows sums
-// over its stores; Config.More can show each store. Stats must be safe for concurrent use.
+// Reporter is a generator whose Stats are shown. Every generator in uidring is a Reporter except
+// segment.Tags, which holds a generator for each tag: see [Config.More]. For a segment.Striped, the
+// page shows sums over its stores; Config.More can show each store. Stats must be safe for
+// concurrent use, and must not block.
 //
-// Reporter is an alias, so that one map fits [New] and uidprom.New.
+// Reporter is an alias, so that the same map can be passed to [New] and uidprom.New.
 type Reporter = interface{ Stats() uid.Stats }
 
-// Page is the status page and its JSON document, as an [http.Handler]. [New]
-// makes one. It is safe for concurrent use.
+// Page is an [http.Handler] for the status page and stats.json. Make one with [New]. It is safe
+// for concurrent use.
 //
 // Mount a Page at a path that ends with a slash. On an [http.ServeMux], a pattern such as
-// "/debug/uid/" is enough. With other routers, strip the path in front of the page, as
-// [http.StripPrefix] does. All links are relative.
+// "/debug/uid/" is enough. With other routers, strip the path prefix, as [http.StripPrefix] does.
+// All links are relative.
 type Page struct {
 	generators map[string]Reporter
 	hosts      hosts.Set
@@ -36,7 +37,7 @@ type Page struct {
 	home       string
 }
 
-// String returns the document stats.json, so that a Page is an [expvar.Var].
+// String returns the stats.json document with all generators, so that a Page is an [expvar.Var].
 func (p *Page) String() string {
 	body, _ := json.Marshal(p.document(p.all(), math.MaxInt)) // no value in it can fail to encode
 	return string(body)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Clock is a clock that stands still until the test moves it. Clock.Now also fits the configs of
-// the real generators. Make one with [NewClock].
+// Clock is a clock that stands still until the test moves it. [Clock.Now] can also be used as Now
+// in the configs of the real generators. Make one with [NewClock].
 type Clock struct {
 	mu    sync.Mutex
 	now   time.Time
 	moved chan struct{} // closed, and made anew, at each move
 }
 
-// NewClock returns a clock that shows now.
+// NewClock returns a clock that is set to now.
 func NewClock(now time.Time) *Clock { return &Clock{now: now, moved: make(chan struct{})} }
 
 // Now returns the clock's time.
@@ -31,7 +31,7 @@ func (c *Clock) look() (now time.Time, moved <-chan struct{}) {
 // Advance moves the clock by d, backward if d is negative.
 func (c *Clock) Advance(d time.Duration) { c.move(func() { c.now = c.now.Add(d) }) }
 
-// Set makes the clock show now.
+// Set sets the clock to now.
 func (c *Clock) Set(now time.Time) { c.move(func() { c.now = now }) }
 
 func (c *Clock) move(f func()) {

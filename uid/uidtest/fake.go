@@ -35,8 +35,8 @@ type Fake struct {
 
 var _ uid.Generator = (*Fake)(nil)
 
-// NewSequence returns a generator of first, first+1 and so on. first must be 1 or more. The
-// generator is closed when the test ends.
+// NewSequence returns a generator whose ids are first, first+1 and so on. first must be 1 or more.
+// The generator is closed when the test ends.
 func NewSequence(tb testing.TB, first uid.ID) *Fake {
 	tb.Helper()
 	if first < 1 {
@@ -45,20 +45,20 @@ func NewSequence(tb testing.TB, first uid.ID) *Fake {
 	return start(tb, &Fake{next: int64(first)})
 }
 
-// Layout returns the default layout of [NewClocked]: bits.LongLived with the epoch 2000-01-01,
-// where testing/synctest starts.
+// Layout returns the default layout of [NewClocked]: bits.LongLived with the epoch 2000-01-01, at
+// which the clock of a testing/synctest bubble starts.
 func Layout() bits.Layout {
 	layout := bits.LongLived()
 	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	return layout
 }
 
-// NewClocked returns a generator of ids that carry the time of clock, worker 1, and the sequences
-// 0, 1, 2 and so on within each tick. A zero layout means [Layout]. The generator is closed when
-// the test ends.
+// NewClocked returns a generator of ids that carry the time of clock, worker number 1, and the
+// sequence numbers 0, 1, 2 and so on within each tick. A zero layout means the one that [Layout]
+// returns. The generator is closed when the test ends.
 //
-// When all ids of a tick are issued, Next fails with an error that matches [uid.ErrTickFull], and
-// Wait blocks until the test moves the clock. If the clock is set back, calls fail with a
+// Once all ids of a tick have been issued, Next fails with an error that matches [uid.ErrTickFull],
+// and Wait blocks until the test moves the clock. If the clock is set back, calls fail with a
 // [*uid.ClockBackwardError] until it catches up.
 func NewClocked(tb testing.TB, clock *Clock, layout bits.Layout) *Fake {
 	tb.Helper()
@@ -83,11 +83,11 @@ func start(tb testing.TB, g *Fake) *Fake {
 }
 
 // Fail makes all calls fail with err, even those that are waiting, until Fail is called with nil.
-// Meanwhile Stats has err as LastError, so a health check sees it.
+// Until then, Stats reports err as LastError, so a health check sees it.
 func (g *Fake) Fail(err error) { g.change(func() { g.err = err }) }
 
-// Block makes Next and NextN fail with [uid.ErrNotReady], and Wait, WaitN, Claim and All block
-// until Unblock is called or their context is done.
+// Block makes Next, NextN and TryClaim fail with [uid.ErrNotReady], and Wait, WaitN, Claim and All
+// block until Unblock is called or their context is done.
 func (g *Fake) Block() { g.change(func() { g.blocked = true }) }
 
 // Unblock undoes Block.
@@ -145,8 +145,8 @@ func (g *Fake) Parse(id uid.ID) (bits.Parts, error) {
 	return g.allocator.Parse(int64(id))
 }
 
-// Stats returns how many ids were issued and how many calls failed. LastError is the error of
-// Fail.
+// Stats returns how many ids were issued and how many calls failed. LastError is the error passed
+// to Fail.
 func (g *Fake) Stats() uid.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()

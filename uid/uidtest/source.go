@@ -81,7 +81,7 @@ func (s *WorkerSource) Replace() error {
 	return nil
 }
 
-// String names the WorkerSource in logs.
+// String returns the name of the WorkerSource, for logs.
 func (s *WorkerSource) String() string { return "uidtest.WorkerSource" }
 
 // Use implements [lease.Lease]. It does nothing: numbers have no end.

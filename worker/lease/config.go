@@ -26,35 +26,38 @@ const (
 // ErrConfig is matched by every error about a [Config], a [Node], or the config of a store.
 var ErrConfig = errors.New("lease: invalid config")
 
-// Range is the numbers From through To.
+// A Range holds the numbers From through To, inclusive.
 type Range struct{ From, To int64 }
 
-// Config configures a [Leaser]. A zero field means its default. A single error, which matches
-// [ErrConfig], names every invalid field with its value and the allowed values.
+// Config configures a [Leaser]. Zero fields take their default values. A single error, which
+// matches [ErrConfig], names every invalid field with its value and the allowed values.
 type Config struct {
-	// Window is how much time a Leaser keeps reserved beyond the present and the last id stamped.
-	// If the store is unavailable, ids last that long at the layout's rate or below; a service that
-	// draws faster uses the window up faster. After a crash, the number's next holder starts up to
-	// Window after the last write. From 100 ms to a year, and no shorter than Expiry; zero means 10
-	// minutes, or Expiry if Assigner is set, because a longer Window makes the next holder of an
-	// assigned number wait.
+	// Window is how much time a Leaser keeps reserved beyond the current time or the last stamped
+	// id, whichever is later. If the store is unavailable, ids last for that long, or less if the
+	// service exceeds the layout's rate. After a crash, the reserved time stays reserved: the
+	// number's next holder stamps ids only with later times. Window must be from 100 ms to a year,
+	// and no shorter than Expiry. Zero means 10 minutes, so set Window too if Expiry is longer. If
+	// Assigner is set, zero means Expiry, because a longer Window makes the next holder of an
+	// assigned number wait longer.
 	Window time.Duration
 
-	// Expiry is how long a holder may go without a heartbeat before another may take its number.
-	// A holder sends four heartbeats per Expiry. With a short Expiry a paused holder loses its
-	// number; with a long one a dead holder blocks its number. Neither repeats an id. Give all
-	// processes the same Expiry. From 100 ms to a year; zero means a minute.
+	// Expiry is how long a holder may go without a heartbeat before another may take its number. A
+	// holder sends at least four heartbeats per Expiry. With a short Expiry, a paused holder loses
+	// its number; with a long one, a dead holder blocks its number for longer. In neither case does
+	// an id repeat. Give all processes the same Expiry. It must be from 100 ms to a year; zero
+	// means a minute.
 	Expiry time.Duration
 
 	// MaxSkew is how far the clock that stamps ids may differ from the store's clock when a holder
-	// starts. Later, a greater difference is only logged. If the store has no clock, the time since
-	// the holder started stands in for it. From 100 ms to a year; zero means a minute.
+	// starts. Later, a greater difference is only logged. If the store has no clock, the clock that
+	// stamps ids is compared with its own reading at the start plus the time elapsed since then.
+	// MaxSkew must be from 100 ms to a year; zero means a minute.
 	MaxSkew time.Duration
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
 	// bits.Allocator.WorkerRange. Nil means all that the layout allows. Leasers that share a store
-	// must have equal or disjoint Numbers. If another range has given out some of these numbers,
-	// the Leaser logs a warning, but no id repeats.
+	// should have equal or disjoint Numbers. If some of these numbers have been given out from
+	// another range, the Leaser logs a warning, but no id repeats.
 	Numbers *Range
 
 	// Assigner chooses the number to hold; nil means any free number. worker.NewStatefulSet and
@@ -63,24 +66,26 @@ type Config struct {
 	// the holder sends a heartbeat, Lease fails with ErrHeld.
 	//
 	// After a crash, the next holder starts where the crashed holder's reserved time ends. If that
-	// is further ahead of the clock than MaxBorrow, uid.Cached fails to start until the clock has
-	// come closer; uid.Default waits until the clock reaches that time.
+	// is ahead of the clock by more than uid.CachedConfig.MaxBorrow, uid.Cached fails to start
+	// until the clock is within MaxBorrow of that time; uid.Default waits until the clock reaches
+	// it.
 	//
 	// An assigned number n counts as the range from n to n. A Leaser whose Numbers contain n may
-	// take n first, and gets no new numbers below n afterwards. If Numbers is also set and does
-	// not contain n, Leaser.Lease fails.
+	// take n before the Assigner gives it out. Once n has been given out, that Leaser gets no new
+	// numbers below n. If Numbers is also set and does not contain n, Leaser.Lease fails.
 	Assigner Assigner
 
-	// Node describes the process in the row. Zero means what DetectNode returns.
+	// Node describes this process in the row of its number. The zero Node means the one that
+	// DetectNode returns.
 	Node Node
 
-	// Logger receives warnings and number changes; nil means slog.Default when logging. Its
-	// handler may draw ids from the Leaser's generator, since a separate goroutine writes the
-	// lines. Release waits for them until its context is done.
+	// Logger receives warnings and number changes; nil means slog.Default at the time of logging.
+	// Its handler may draw ids from the Leaser's generator, since a separate goroutine writes the
+	// lines. Release waits until they are written or its context is done.
 	Logger *slog.Logger
 }
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
@@ -102,7 +107,7 @@ func (c *Config) prepare() *invalid.List {
 		c.Numbers = &Range{0, math.MaxInt64}
 	}
 	if n := *c.Numbers; n.From < 0 || n.To < n.From {
-		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range of numbers from 0 on")
+		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range of numbers, none below 0")
 	}
 	if c.Node != (Node{}) {
 		faults.Join(c.Node.Validate())

@@ -18,18 +18,19 @@ var (
 	// ErrHeld means that the assigned number, or the number passed to Free, has a live holder.
 	ErrHeld = protocol.ErrHeld
 
-	// ErrLost is matched by Grant.Err when the row is gone, or belongs to another holder.
+	// ErrLost is matched by Grant.Err when the row is gone, belongs to another holder, or is older
+	// than the holder's last write (see ErrRewound).
 	ErrLost = protocol.ErrLost
 
-	// ErrRewound is matched, in addition to ErrLost, when the row is gone or older than the
-	// holder's last committed write: the store was restored from a backup, or edited. Ids that
-	// other holders have made since then may repeat.
+	// ErrRewound is matched by Grant.Err, along with ErrLost, when the row is gone or older than the
+	// holder's last committed write: the store was restored from a backup or edited. Ids that other
+	// holders have made since the backup may repeat.
 	ErrRewound = protocol.ErrRewound
 
 	// ErrSkew is matched by a SkewError.
 	ErrSkew = errors.New("lease: the clock is wrong")
 
-	// ErrNoLease is matched by Free's error when the number has no row.
+	// ErrNoLease is matched by the error of Free or Revoke when the number has no row.
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
@@ -37,9 +38,9 @@ var (
 // row behind.
 type ExhaustedError struct {
 	Next  int64  // the number that the next row would have
-	Max   int64  // the largest number that may be given
+	Max   int64  // the largest number that may be given out
 	Held  int64  // how many numbers have a live holder; 0 for a Registry
-	Store string // its name
+	Store string // the store's name
 }
 
 func (e *ExhaustedError) Error() string {
@@ -53,12 +54,13 @@ func (e *ExhaustedError) Error() string {
 // Is reports whether target is ErrExhausted.
 func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
 
-// SkewError says that a generator cannot start because its clock differs too much from the
-// store's: time that a wrong clock reserves stays reserved. It matches ErrSkew.
+// SkewError says that a generator's clock differs too much from the store's. A generator with such
+// a clock fails to start, because time that a wrong clock reserves stays reserved. If the clock of
+// a running generator goes wrong, the error is only logged. It matches ErrSkew.
 type SkewError struct {
 	Ahead     time.Duration // how far the generator's clock is ahead of the store's; negative if behind
 	Max       time.Duration // Config.MaxSkew
-	StoreTime time.Time     // by the store's clock; zero if it has none (only in the log)
+	StoreTime time.Time     // by the store's clock; zero if the store has none: such an error is only logged
 }
 
 func (e *SkewError) Error() string {

@@ -17,9 +17,9 @@ type LayoutError struct {
 }
 
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("%v: this start has %s, and the store's ids have %s; ids of two layouts can be equal. "+
+	return fmt.Sprintf("%v: this start has %s, and the store's ids have %s; ids of two layouts can collide. "+
 		"Use the store's layout; or, if these ids never meet those, take numbers from a table, prefix or path of its own, or set NoOtherTable in the worker.StoreConfig or RegistryConfig; "+
-		"or, if bits.NewSuccession shows that they cannot be equal, name the store's layout in the config's PreviousLayout",
+		"or, if bits.NewSuccession shows that they cannot collide, name the store's layout in the config's PreviousLayout",
 		ErrLayout, e.Layout, e.Remembered)
 }
 
@@ -27,7 +27,8 @@ func (e *LayoutError) Error() string {
 func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 
 // CheckLayout compares r.Layout with the layout that a store remembers, using the store's
-// SwapLayout. A Leaser calls it before it takes a number. The error is swap's, or a LayoutError.
+// SwapLayout. A Leaser calls it before it takes a number. The error is the one that swap returned,
+// or a LayoutError.
 func (r Request) CheckLayout(ctx context.Context, swap func(ctx context.Context, old, layout string) (string, error)) error {
 	if r.Layout == "" {
 		return nil

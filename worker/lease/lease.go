@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Request is a generator's request to a Leaser.
+// Request is a generator's request to a Leaser or another source.
 type Request struct {
 	// Limit is the largest number that fits the layout.
 	Limit int64
@@ -20,45 +20,50 @@ type Request struct {
 	Granted func(Grant)
 
 	// Layout is the ids' layout as text, which a store remembers. A generator with another layout
-	// fails to start ([LayoutError]), because ids of two layouts can be equal. Empty skips the
-	// check.
+	// fails to start ([LayoutError]), because ids with different layouts can collide. An empty
+	// Layout skips the check.
 	Layout string
 
-	// PreviousLayout is an earlier layout, which Layout may replace in the store. Set it only if
-	// ids of the two layouts cannot be equal: see bits.NewSuccession.
+	// PreviousLayout is an earlier layout, which Layout may replace in the store. Set it only if ids
+	// of the two layouts cannot collide: see bits.NewSuccession.
 	PreviousLayout string
 
-	// Fresh asks for a number that was never given out before, so a Leaser does not look for a
-	// free one. Each Grant is then Fresh. A Leaser with an Assigner rejects it.
+	// Fresh asks for a number that has never been given out, so a Leaser does not look for a free
+	// one. Each Grant is then Fresh. A Leaser with an Assigner rejects such a Request.
 	Fresh bool
 }
 
-// Grant is what a generator may stamp: the ticks of Number that begin at From or later and end at
-// Until or earlier. A Grant replaces the previous one; ids that were already stamped stay valid.
+// Grant says which ids a generator may make: those with Number and a tick that begins at From or
+// later and ends at Until or earlier. A Grant replaces the previous one; ids that were already made
+// stay valid.
 type Grant struct {
-	Held   bool      // if false, no number is held: the generator stamps nothing, and drops the ids in its ring
+	Held   bool      // if false, no number is held: the generator makes no ids, and drops those in its ring
 	Number int64     // the worker number
-	From   time.Time // zero: from the beginning
-	Until  time.Time // zero: no end
-	Fresh  bool      // the number was never given out before: nobody else stamps under it before Until
+	From   time.Time // zero means from the beginning
+	Until  time.Time // zero means no end
+	Fresh  bool      // the number has never been given out before: nobody else makes ids with it before Until
 	Err    error     // why the grant cannot be extended; nil while renewing works
 }
 
-// Lease is a worker number that is held.
+// Lease is a worker number held by a generator.
 type Lease interface {
-	// Use reports that the generator has stamped or needs instants up to used, and needs none past
-	// most for now. The lease reserves more before used reaches the end of the grant. Use does not
-	// block, and is safe for concurrent use.
+	// Use tells the lease how much time the generator has used and can use. used is the end of the
+	// latest tick that it has put, or is about to put, into ids; most is the end of the latest tick
+	// that it can use at present. The lease reserves more time before used reaches the end of the
+	// grant. Use does not block, and is safe for concurrent use.
 	Use(used, most time.Time)
 
-	// Release gives the number back. next is the first instant that the holder has not stamped;
-	// the next holder starts there. Stamp nothing after calling Release. Repeated calls do
+	// Release gives the number back. next is the end of the latest tick that the holder has put
+	// into ids; the next holder starts there. Make no ids after calling Release. Repeated calls do
 	// nothing.
 	Release(ctx context.Context, next time.Time) error
 }
 
-// Assigner gives out a worker number from 0 to limit permanently. It ensures that no other
-// generator of the same layout ever uses the number.
+// Assigner chooses a worker number from 0 to limit for a generator. As Config.Assigner, it may
+// choose any number, even one that is in use, because the Leaser grants a number to one holder at a
+// time. A source from [NewPermanent] grants the number to every caller, so its Assigner must ensure
+// that no two generators with the same layout and number put the same time into ids. The simplest
+// way is to give out each number only once.
 type Assigner interface {
 	Assign(ctx context.Context, limit int64) (number int64, err error)
 }
@@ -69,7 +74,7 @@ func NewPermanent(a Assigner) *Permanent { return &Permanent{a} }
 // Permanent grants a number without a time limit. Make one with [NewPermanent].
 type Permanent struct{ assigner Assigner }
 
-// String names where the number comes from, for logs.
+// String describes, for logs, where the number comes from.
 func (p *Permanent) String() string {
 	if named, ok := p.assigner.(fmt.Stringer); ok {
 		return named.String()
@@ -85,7 +90,8 @@ func (p *Permanent) Assign(ctx context.Context, limit int64) (int64, error) {
 	return p.assigner.Assign(ctx, limit)
 }
 
-// Lease assigns a number and grants it without a time limit. It checks neither clock nor layout.
+// Lease assigns a number and grants it without a time limit. It checks neither the clock nor the
+// layout.
 func (p *Permanent) Lease(ctx context.Context, r Request) (Lease, error) {
 	number, err := p.Assign(ctx, r.Limit)
 	if err != nil {

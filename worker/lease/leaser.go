@@ -15,15 +15,15 @@ import (
 )
 
 // Leaser leases numbers. Make one with New. It opens no connections itself and is safe for
-// concurrent use; each call to Lease makes a new holder.
+// concurrent use; each call to Lease creates a new holder.
 type Leaser struct {
 	store  leasestore.Store
 	config Config // with the defaults
 	faults error  // of the store and the config
 }
 
-// New returns a Leaser for the numbers in store, without calling the store. The methods report all
-// faults of the store and the config at once.
+// New returns a Leaser for the numbers in store. New itself does not call the store. The Leaser's
+// methods report, in one error, everything that is invalid in config and in the store's settings.
 func New(store leasestore.Store, config Config) *Leaser {
 	l := &Leaser{store: store}
 	faults := config.prepare()
@@ -34,7 +34,7 @@ func New(store leasestore.Store, config Config) *Leaser {
 	return l
 }
 
-// String names the store, for logs.
+// String returns the store's name, for logs.
 func (l *Leaser) String() string {
 	if l.store == nil {
 		return "no store"
@@ -54,9 +54,9 @@ func (l *Leaser) check() error {
 //
 // ctx bounds only this call. Errors match
 //
-//   - ErrExhausted (an ExhaustedError) when every number has a holder;
-//   - ErrHeld if the number of Config.Assigner has a holder. Lease waits for the holder's lease to
-//     expire, and fails if the holder sends a heartbeat or ctx is done first;
+//   - ErrExhausted (an ExhaustedError) when every number has a live holder;
+//   - ErrHeld if the number that Config.Assigner chose has a holder: Lease waits for the holder's
+//     lease to expire, and fails if the holder sends a heartbeat or ctx is done first;
 //   - ErrLayout (a LayoutError) when the store remembers another layout;
 //   - ErrSkew if r.Clock differs too much from the store's clock;
 //   - ErrConfig for invalid fields in the configs.

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/leasestore"
@@ -13,29 +15,29 @@ import (
 // State says whether a number may be taken.
 type State string
 
-// The states of a number.
+// These are the states of a number.
 const (
-	StateFree    State = "free"    // the holder gave the number back, or Free did
+	StateFree    State = "free"    // the holder gave the number back, or an operator freed it
 	StateHeld    State = "held"    // the holder sent a heartbeat within the expiry
 	StateExpired State = "expired" // the holder sent none within the expiry: the number may be taken
 )
 
-// Info describes one number in a store to operators.
+// Info describes one number in a store, for operators.
 type Info struct {
 	Number        int64     `json:"number"`
 	State         State     `json:"state"`
-	Host          string    `json:"host"` // of its last holder; see Node
+	Host          string    `json:"host"` // the last holder's host; see Node
 	Port          string    `json:"port"`
-	PID           int       `json:"pid,omitzero"`          // the process of Port, see Node.PID
-	Type          NodeType  `json:"type"`                  // in JSON the number: 1 container, 2 actual
+	PID           int       `json:"pid,omitzero"`          // the process id in Port, see Node.PID
+	Type          NodeType  `json:"type"`                  // in JSON, a number: 1 for a container, 2 for any other process
 	HeartbeatAt   time.Time `json:"heartbeat_at,omitzero"` // last heartbeat, by the store's clock; zero if free or unknown
-	ReservedUntil time.Time `json:"reserved_until"`        // the number's next holder stamps no earlier time
+	ReservedUntil time.Time `json:"reserved_until"`        // no id of the number's next holder has an earlier time
 	Created       time.Time `json:"created,omitzero"`      // by the store's clock; zero if unknown
 }
 
-// Leases returns up to limit rows with the highest numbers, highest first; a limit below 1 means
-// no limit. This Leaser's Expiry decides whether a holder is alive. Leases creates nothing: if a
-// table is missing, it returns the store's error.
+// Leases returns up to limit rows with the highest numbers, highest first; a limit below 1 means no
+// limit. Where the store judges holders by their heartbeats, this Leaser's Expiry decides whether a
+// holder is alive. Leases creates nothing: if a table is missing, it returns the store's error.
 func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -46,9 +48,9 @@ func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	}
 	infos := make([]Info, len(rows))
 	for i, row := range rows {
-		node := nodeOf(row)
 		infos[i] = Info{
-			Number: row.Number, State: State(row.State), Host: node.Host, Port: node.Port, PID: node.PID(), Type: node.Type,
+			Number: row.Number, State: State(row.State), Host: row.Node.Host, Port: row.Node.Port,
+			PID: pidOf(row.Node.Port), Type: NodeType(row.Node.Type),
 			HeartbeatAt: moment(row.Heartbeat), ReservedUntil: time.UnixMilli(row.Until).UTC(), Created: moment(row.Created),
 		}
 	}
@@ -62,13 +64,15 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Free frees a dead holder's number before it expires. If the holder is alive, by this Leaser's
-// Expiry, the error matches ErrHeld; see [Leaser.Revoke]. If the number has no row, the error
-// matches ErrNoLease; if it is already free, Free returns nil.
+// Free frees the number of a holder that counts as dead under this Leaser's Expiry, so that Leasers
+// with a longer Expiry may take it, too. If the holder is alive, the error matches ErrHeld; see
+// [Leaser.Revoke]. If the number has no row, the error matches ErrNoLease; if it is already free,
+// Free returns nil.
 func (l *Leaser) Free(ctx context.Context, number int64) error { return l.free(ctx, number, false) }
 
-// Revoke is like Free, but frees a number even if its holder is alive. The holder takes another
-// number at its next heartbeat, and no id repeats.
+// Revoke is like Free, but frees a number even if its holder is alive. At its next heartbeat, the
+// holder takes another number or, with an Assigner, the same one again unless it has a new holder.
+// No id repeats.
 func (l *Leaser) Revoke(ctx context.Context, number int64) error { return l.free(ctx, number, true) }
 
 func (l *Leaser) free(ctx context.Context, number int64, force bool) error {
@@ -101,13 +105,21 @@ func (l *Leaser) free(ctx context.Context, number int64, force bool) error {
 }
 
 func holderOf(row leasestore.Row, now int64) string {
-	node := nodeOf(row)
-	text := fmt.Sprintf("host %q, port %q", node.Host, node.Port)
-	if pid := node.PID(); pid > 0 {
-		text = fmt.Sprintf("host %q, process %d", node.Host, pid)
+	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
+	if pid := pidOf(row.Node.Port); pid > 0 {
+		text = fmt.Sprintf("host %q, process %d", row.Node.Host, pid)
 	}
 	if now > 0 && row.Heartbeat > 0 {
 		text += fmt.Sprintf(", last sign of life %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
 	}
 	return text
+}
+
+// pidOf returns the process id that DetectNode writes into a port, or 0 if the port has none.
+func pidOf(port string) int {
+	digits, _, _ := strings.Cut(port, "@")
+	if pid, err := strconv.Atoi(digits); err == nil && digits != port {
+		return pid
+	}
+	return 0
 }

@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/uidring/uidring/internal/invalid"
-	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// NodeType is the kind of host that a process runs on, with uid-generator's values.
+// NodeType says whether a process runs in a container. Its values are those of Baidu's
+// uid-generator.
 type NodeType int
 
 const (
-	// NodeContainer is a process in a container, as its environment shows.
+	// NodeContainer is a process that runs in a container, judging by its environment.
 	NodeContainer NodeType = 1
 	// NodeActual is any other process.
 	NodeActual NodeType = 2
@@ -36,31 +36,20 @@ func (t NodeType) String() string {
 	return "NodeType(" + strconv.Itoa(int(t)) + ")"
 }
 
-// Node tells people who read the table which process inserted a row.
+// Node tells people who read the store which process took a number.
 type Node struct {
 	Host string   // a name or an address, 1 to 64 characters
-	Port string   // a port, or a value that differs between starts on one host, 1 to 64 characters
+	Port string   // a port, or a value that differs between starts on the same host, 1 to 64 characters
 	Type NodeType // NodeContainer or NodeActual
 }
 
 // PID returns the process id that [DetectNode] writes into Port, or 0 if Port has none.
-func (n Node) PID() int {
-	digits, _, _ := strings.Cut(n.Port, "@")
-	if pid, err := strconv.Atoi(digits); err == nil && digits != n.Port {
-		return pid
-	}
-	return 0
-}
-
-// nodeOf is the node of a row.
-func nodeOf(row leasestore.Row) Node {
-	return Node{row.Node.Host, row.Node.Port, NodeType(row.Node.Type)}
-}
+func (n Node) PID() int { return pidOf(n.Port) }
 
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
-// Validate returns an error that names every invalid field, and matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [ErrConfig].
 func (n Node) Validate() error {
 	faults := invalid.Of("lease", ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
@@ -76,21 +65,22 @@ func (n Node) Validate() error {
 }
 
 // DetectNode returns the description of this process. An empty environment variable counts as
-// unset. The first rule that fits decides:
+// unset. The first of these rules that applies determines the description:
 //
-//  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, are set: a
-//     NodeContainer of that host and port, as in uid-generator. If only one of host and
-//     port is set, DetectNode returns an error.
-//  2. POD_IP or KUBERNETES_SERVICE_HOST is set: a NodeContainer. Its host is the first
-//     of POD_NAME, HOSTNAME and POD_IP that is set; if none is set, the rule does not
-//     fit. A manifest can set POD_NAME and POD_IP from the pod's fields.
-//  3. Otherwise NodeActual. The host is the machine's first address that is
+//  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, are set: the process is
+//     a NodeContainer with that host and port, as in uid-generator. If only one of host and port is
+//     set, DetectNode returns an error.
+//  2. POD_IP or KUBERNETES_SERVICE_HOST is set: the process is a NodeContainer. Its host is the
+//     first of POD_NAME, HOSTNAME and POD_IP that is set; if none is set, the rule does not apply.
+//     A manifest can set POD_NAME and POD_IP from the pod's fields.
+//  3. Otherwise, the process is a NodeActual. Its host is the machine's first address that is
 //     neither loopback nor link-local, or else the host name.
 //
-// Rules 2 and 3 find no port. The port is then PID@TIME: the process id (see [Node.PID]) and, as
-// in uid-generator, the time in milliseconds minus a random number below 100,000, which
-// distinguishes starts on one host. DetectNode keeps only the last 64 characters of a longer host
-// name, where pods of one service differ.
+// Rules 2 and 3 do not determine a port. The port is then PID@TIME: the process id (see
+// [Node.PID]) and the time in milliseconds minus a random number below 100,000, which
+// distinguishes starts on the same host. (uid-generator's port has no process id, and joins the
+// time and the random number with a hyphen.) DetectNode keeps only the last 64 characters of a
+// longer host name, which is where pods of the same service differ.
 func DetectNode() (Node, error) { return detect(os.Getenv) }
 
 func detect(getenv func(string) string) (Node, error) {

@@ -12,34 +12,35 @@
 // worker/lease. [docs/choosing.md] compares the stores.
 //
 // Set DialKeepAliveTime and DialKeepAliveTimeout: otherwise the client keeps a silently dropped
-// connection for minutes. Do not ping more often than every 5 seconds, or etcd closes the
-// connection. Set grpc.WithConnectParams as the example does: by default, gRPC waits up to 20
-// seconds for a connection, and backs off for up to 2 minutes between attempts.
+// connection for minutes. Shorten the connection timeout and the backoff with
+// grpc.WithConnectParams, as this package's Example does: by default, gRPC waits up to 20 seconds
+// for a connection, and backs off for up to 2 minutes between attempts.
 //
 // # Keys
 //
-// For number 7, under the prefix /uidring/workers:
+// Under the prefix /uidring/workers, with number 7 as an example, the keys are:
 //
 //	/uidring/workers/number/0000000000000000007   the row, as JSON: token, reserved_until, last holder
 //	/uidring/workers/alive/0000000000000000007    exists while the holder is alive
-//	/uidring/workers/given/0000000000000000000    the least number never given out
-//	/uidring/workers/waiting/…, …/told/…          holders that wait for a new number, and are told one
+//	/uidring/workers/given/0000000000000000000    the next new number
+//	/uidring/workers/waiting/…, …/told/…          holders waiting for a new number, and the number each is told
+//	/uidring/workers/layout                       the layout of the ids
 //
-// The keys alive, waiting and told are attached to an etcd lease of the holder. Its TTL is the
-// expiry, rounded up to whole seconds. etcd raises a TTL below its minimum, 2 seconds by default.
-// The holder renews the etcd lease at each renewal, four times per expiry.
+// The keys alive, waiting and told are attached to the holder's etcd lease. Its TTL is the
+// expiry, rounded up to whole seconds, but at least etcd's minimum, 2 seconds by default. The
+// holder refreshes the etcd lease whenever it renews its number, at least four times per expiry.
 //
-// Every write is one transaction, which succeeds only if nothing that it depends on has changed
-// since it was read. Reads are linearizable, so any member may answer them.
+// Every write is one transaction, which succeeds only if the data it depends on has not changed
+// since the read. Reads are linearizable, so any member may answer them.
 //
-// Uniqueness never depends on the etcd lease. If it ends while its holder is alive, and nobody has
-// taken the number, the holder starts a new one.
+// Uniqueness never depends on the etcd lease. If it expires while its holder is alive, and nobody
+// has taken the number, the holder creates a new lease.
 //
-// With authentication, the user needs what [Role] returns:
+// If authentication is enabled, the user's role needs the permission that [Role] returns:
 //
 //	etcdctl role grant-permission ids readwrite --prefix /uidring/workers/
 //
-// Anyone who can write there can make ids repeat.
+// Anyone who can write these keys can make ids repeat.
 //
 // [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 package workeretcd

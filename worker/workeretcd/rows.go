@@ -130,7 +130,7 @@ func (s *Store) rows(numbers []int64) (ops []clientv3.Op) {
 	return ops
 }
 
-// Read implements leasestore.Store. etcd exposes no clock.
+// Read implements leasestore.Store. The time it returns is 0: etcd exposes no clock.
 func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	f, _, err := s.commit(s.txn(ctx).Then(s.rows([]int64{n})...))
 	for _, row := range f.rows() {

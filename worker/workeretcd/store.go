@@ -25,14 +25,15 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "/uidring/workers"
 
-// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
+// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// [lease.ErrConfig].
 type Config struct {
 	// Prefix is the prefix of the keys: UTF-8 without NUL that does not end in a slash. Empty
 	// means DefaultPrefix. All processes whose ids must differ must use the same Prefix.
 	Prefix string
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)
 	if strings.HasSuffix(c.Prefix, "/") || strings.ContainsRune(c.Prefix, 0) || !utf8.ValidString(c.Prefix) {
@@ -41,8 +42,9 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// NewLeaser returns a Leaser for numbers in etcd under DefaultPrefix, without calling etcd. For
-// another prefix, pass NewStore to lease.New. Close client after the last generator.
+// NewLeaser returns a Leaser for numbers in etcd under DefaultPrefix. NewLeaser itself does not
+// contact etcd. For another prefix, pass a store from NewStore to lease.New. Close client after
+// closing the last generator.
 func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
@@ -58,15 +60,15 @@ type Store struct {
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewStore returns a Store of keys in etcd, for lease.New.
+// NewStore returns a Store for lease.New that keeps its rows as keys in etcd.
 func NewStore(client *clientv3.Client, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), unused: map[time.Duration]map[clientv3.LeaseID]*time.Timer{}}
 }
 
 func (s *Store) String() string { return "etcd " + s.prefix }
 
-// Role returns the arguments of etcdctl role grant-permission NAME for a role that may do what a
-// [Store] does under a prefix. An empty prefix means DefaultPrefix.
+// Role returns the arguments of "etcdctl role grant-permission NAME" that grant what a [Store]
+// needs under prefix. An empty prefix means DefaultPrefix.
 func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, DefaultPrefix) + "/" }
 
 // Check implements leasestore.Preparer.
@@ -79,7 +81,7 @@ func (s *Store) Check() error {
 	return faults.Err()
 }
 
-// Prepare implements leasestore.Preparer. Its request fails at once if no member accepts a
+// Prepare implements leasestore.Preparer. Its request fails immediately if no member accepts a
 // connection; the client's other requests wait for one.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	first := &etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}
@@ -184,7 +186,7 @@ func (s *Store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Durat
 }
 
 // revoke ends an etcd lease and deletes its keys, even if ctx is already done. If etcd does not
-// answer, the lease ends after its TTL.
+// answer, the lease expires after its TTL.
 func (s *Store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

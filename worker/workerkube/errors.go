@@ -12,9 +12,10 @@ import (
 )
 
 var (
-	// ErrRights means that the user, usually a pod's service account, may not do what a Store
-	// does. The error names the verb, resource and namespace, and the rule to add to the Role.
-	ErrRights = errors.New("workerkube: a right is missing")
+	// ErrRights means that the user, usually a pod's service account, lacks a permission that a
+	// Store needs. The error names the verb, resource and namespace, and the rule to add to the
+	// Role.
+	ErrRights = errors.New("workerkube: a permission is missing")
 
 	// ErrNamespace means that the namespace does not exist, or is being deleted.
 	ErrNamespace = errors.New("workerkube: the namespace does not exist, or is being deleted")

@@ -27,7 +27,7 @@ import (
 //  2. Only the owner creates the row as new. If a row is there, somebody else made it, and the
 //     owner takes another number.
 //  3. The owner puts the number back if the API server refused the create for certain: each
-//     request to create the row had an answer that says so. Then no row was made, and none
+//     request to create the row had an answer that says so. Then no row was inserted, and none
 //     follows.
 //
 // So a number is owned by one process at a time, is put back only if nobody ever had its row,
@@ -132,7 +132,7 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 			case now.Token == g.Token:
 				return nil
 			default:
-				return leasestore.Transient(errors.New("workerkube: it is not known whether the record of given numbers was written"))
+				return leasestore.Transient(errors.New("workerkube: unknown whether the record of given numbers was written"))
 			}
 		}
 	}

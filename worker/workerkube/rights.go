@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Rule is the single rule, in YAML, of a Role that allows what a [Store] does.
+// Rule is the only rule that a [Store]'s Role needs.
 const Rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 
 var verbs = []string{"get", "list", "create", "update"}
@@ -28,8 +28,9 @@ func (s *Store) rights(missing []string, cause error) error {
 	return err
 }
 
-// Prepare asks the API server whether the user has the rights that a Store needs, so that starting
-// fails if a later renewal would. If the user may not ask, Prepare succeeds.
+// Prepare asks the API server whether the user has the permissions that a Store needs, so that a
+// missing permission makes startup fail, not a later renewal. If the user is not allowed to ask,
+// Prepare succeeds.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	select {
 	case s.asking <- struct{}{}:

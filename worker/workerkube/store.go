@@ -30,10 +30,11 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "uidring"
 
-// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
-// All processes whose ids must differ must use the same cluster, Namespace and Prefix.
+// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// [lease.ErrConfig]. All processes whose ids must differ must use the same cluster, Namespace and
+// Prefix.
 type Config struct {
-	// Namespace is the namespace of the objects; empty means the pod's own.
+	// Namespace is the namespace of the objects; empty means the pod's own namespace.
 	Namespace string
 
 	// Prefix is the prefix of the objects' names: at most 63 lower-case letters, digits and
@@ -41,7 +42,7 @@ type Config struct {
 	Prefix string
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workerkube", lease.ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Namespace", c.Namespace}, {"Prefix", c.Prefix}} {
@@ -52,14 +53,14 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// NewLeaser returns a Leaser for numbers in the pod's own namespace of a Kubernetes cluster, in
-// objects whose names begin with DefaultPrefix. It does not call the cluster. For another
-// namespace or prefix, pass NewStore to lease.New.
+// NewLeaser returns a Leaser that keeps its numbers in the pod's own namespace, as Lease objects
+// whose names begin with DefaultPrefix. NewLeaser itself does not contact the cluster. For
+// another namespace or prefix, pass a store from NewStore to lease.New.
 func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
 
-// Store is a leasestore.Store in Lease objects, safe for concurrent use.
+// Store is a leasestore.Store that keeps its rows in Lease objects. It is safe for concurrent use.
 type Store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
@@ -68,8 +69,8 @@ type Store struct {
 	limit     *limit // of requests; nil if the client has none, or one of its own
 	fresh     leaserow.Queue
 	crowd     crowd         // of writers of the record
-	asking    chan struct{} // holds one element while Prepare asks for the rights
-	allowed   atomic.Bool   // the rights were checked; written and read by Prepare
+	asking    chan struct{} // holds one element while Prepare asks for the permissions
+	allowed   atomic.Bool   // the permissions were checked; written and read by Prepare
 	failing   atomic.Bool   // the last API server fails or says nothing; written and read by do
 
 	seen sync.Map // by number, the objects that Read and writes of this Store saw last
@@ -77,7 +78,7 @@ type Store struct {
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewStore returns a Store of Lease objects, for lease.New.
+// NewStore returns a Store for lease.New that keeps its rows as Lease objects.
 func NewStore(cluster *rest.Config, config Config) *Store {
 	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix), asking: make(chan struct{}, 1)}
 	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
@@ -215,7 +216,8 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, selector strin
 	return f, err
 }
 
-// Insert implements leasestore.Store. A Store's fresh inserts share writes of the record.
+// Insert implements leasestore.Store. When fresh numbers are inserted concurrently through one
+// Store, a single write may record several of them as given out.
 func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		s.limit.spend()
@@ -265,7 +267,7 @@ func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 // maxEdits is how often a Swap begins again because somebody edits the object.
 const maxEdits = 10
 
-var errEdited = errors.New("workerkube: somebody edits the object all the time")
+var errEdited = errors.New("workerkube: another process keeps changing the object")
 
 // outcome returns whether a write of object, which replaces the token old, was done. After a
 // conflict it reads the row: the client repeats a request that the API server could not answer,

@@ -3,34 +3,37 @@
 //	client := redis.NewClient(&redis.Options{Addr: address})
 //	gen, err := uid.NewCached(ctx, workerredis.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
-// [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
-// worker/lease. [docs/choosing.md] compares the stores. The package needs Redis 6.2 or later, or
+// [NewLeaser] returns a lease.Leaser, with the options and errors of package worker/lease. The
+// guarantees of that package hold as long as Redis keeps every write that it has acknowledged: see
+// Durability. [docs/choosing.md] compares the stores. The package needs Redis 6.2 or later, or
 // Valkey, as a single server, with Sentinel, or as a cluster.
 //
-// With Sentinel, set DialerRetries to 1 in redis.FailoverOptions: go-redis's retries multiply, so
-// if Sentinels refuse connections, starting takes half a minute to fail. go-redis closes a
-// connection that gets no answer after ReadTimeout; with -1, dead connections fill the pool.
+// With Sentinel, set DialerRetries to 1 in redis.FailoverOptions. Otherwise, go-redis's retries
+// multiply, and if the Sentinels refuse connections, startup fails only after half a minute.
+// go-redis closes a connection that gets no answer within ReadTimeout; if ReadTimeout is -1, dead
+// connections fill the pool.
 //
 // # Durability
 //
-// A crash or failover can undo writes that Redis has acknowledged. [docs/reliability.md] says
-// which ids can then repeat, and for how long. To flush every write, set
+// A crash or failover can lose writes that Redis has acknowledged. [docs/reliability.md] explains
+// which ids can then repeat, and for how long. To make Redis fsync every write and never evict a
+// key, set
 //
 //	appendonly yes
 //	appendfsync always
 //	no-appendfsync-on-rewrite no
 //	maxmemory-policy noeviction
 //
-// A Leaser logs a warning if the server has other settings, or hides them. Replication is
-// asynchronous: a failover can undo the last writes whatever the settings. Where no id may ever
-// repeat, choose etcd or an SQL database.
+// A Leaser logs a warning if the server's settings differ from these or cannot be read.
+// Replication is asynchronous: a failover can lose the last writes whatever the settings. Where
+// ids must never repeat, choose another store, such as etcd or an SQL database.
 //
 // # Keys
 //
-// Under the prefix {uidring}:workers:
+// A Store with the prefix {uidring}:workers uses these keys:
 //
 //	{uidring}:workers:numbers   a hash: for each number the row, as JSON: token, reserved_until, last holder, times
-//	{uidring}:workers:given     a hash: the least number never given out, for each range
+//	{uidring}:workers:given     a hash: the next new number of each range
 //	{uidring}:workers:layout    the layout of the ids
 //
 // No key expires. The hash tag, the part in braces, keeps the keys on one server of a cluster.
@@ -45,7 +48,8 @@
 //	  +eval +evalsha +get +set +hget +hgetall +hmget +hexists +hset +ping +info +time +config|get +cluster|slots +command
 //
 // Without CONFIG GET, a Leaser cannot check the settings, and logs a warning. Only cluster clients
-// send CLUSTER SLOTS, and only uidringd sends PING. Any writer of these keys can make ids repeat.
+// send CLUSTER SLOTS, and only uidringd sends PING. Anyone who can write these keys can make ids
+// repeat.
 //
 // [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md

@@ -23,25 +23,27 @@ import (
 const DefaultPrefix = "{uidring}:workers"
 
 // ErrReplica means that a request reached a replica.
-var ErrReplica = errors.New("workerredis: want the master, not a replica")
+var ErrReplica = errors.New("workerredis: the server is a replica, want the master")
 
-// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
+// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// [lease.ErrConfig].
 type Config struct {
 	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}.
 	// Empty means DefaultPrefix. All processes whose ids must differ must use the same Prefix.
 	Prefix string
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	return redisstore.CheckPrefix("workerredis", lease.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
-// NewLeaser returns a Leaser for numbers in Redis under DefaultPrefix, without calling Redis. For
-// another prefix, pass NewStore to lease.New. Close client after the last generator.
+// NewLeaser returns a Leaser for numbers in Redis under DefaultPrefix. NewLeaser itself does not
+// contact Redis. For another prefix, pass a store from NewStore to lease.New. Close client after
+// closing the last generator.
 //
 // client is a *redis.Client, with or without Sentinel, or a *redis.ClusterClient. A *redis.Ring
-// is rejected: it moves keys to another server when one is unavailable.
+// is rejected: it moves an unavailable server's keys to another.
 func NewLeaser(client redis.UniversalClient, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
@@ -55,7 +57,7 @@ type Store struct {
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewStore returns a Store of keys in Redis, for lease.New.
+// NewStore returns a Store for lease.New that keeps its rows in a hash in Redis.
 func NewStore(client redis.UniversalClient, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
 }

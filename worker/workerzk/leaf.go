@@ -20,23 +20,23 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// LeafConfig configures [NewLeaf]. A zero field means its default. Errors match
+// LeafConfig configures [NewLeaf]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig].
 type LeafConfig struct {
-	// Address is this host's IP address. Address and port name the process's node. Empty means
-	// the address from which this host reaches ZooKeeper.
+	// Address is this host's IP address. Together with the port, it determines the name of the
+	// process's node. Empty means the address from which this host reaches ZooKeeper.
 	Address string
 
-	// ACL is as in [Config].
+	// ACL means the same as in [Config].
 	ACL []zk.ACL
 
 	// Lease configures the lease. A zero Expiry means 12 seconds, so that the holder reports every
 	// 3 seconds, as Leaf does. A zero Window means the Expiry, so without ZooKeeper, ids run out
-	// after 9 to 12 seconds. Its Assigner must be nil.
+	// after 9 to 12 seconds. Lease.Assigner must be nil.
 	Lease lease.Config
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c LeafConfig) Validate() error {
 	return errors.Join(c.check(), c.leaser(nil).Validate())
 }
@@ -61,27 +61,30 @@ func (c LeafConfig) leaser(from lease.Assigner) lease.Config {
 	return c.Lease
 }
 
-// NewLeaf returns a Leaser for the worker number that Leaf-snowflake gives an address. It does
-// not call ZooKeeper. No id repeats if no Java process ever had the address, for example because
-// the port is new. If one did, ids can repeat when
+// NewLeaf returns a Leaser for the worker number that Leaf-snowflake gives to an IP address and
+// port. NewLeaf itself does not contact ZooKeeper. No id repeats if no Java process ever had the
+// same IP address and port, for example because the port is new. If one did, ids can repeat when
 //
-//   - the Java process starts from its local file, as it does while ZooKeeper is unavailable.
-//     Delete NAME/leafconf/PORT/workerID.properties in the temporary directory;
+//   - the Java process starts from its local file, as it does while ZooKeeper is unavailable; to
+//     prevent this, delete NAME/leafconf/PORT/workerID.properties in the Java process's temporary
+//     directory;
 //   - the Java process makes ids, but has not reported to ZooKeeper for 10 seconds when a
 //     generator takes the number;
-//   - the Java process and a generator start within 3 seconds, or the Java process's clock is
-//     ahead of the generator's by the window.
+//   - the Java process and a generator start within 3 seconds of each other, or the Java process's
+//     clock is ahead of the generator's by the window or more.
 //
 // In the last two cases, the generator notices the Java process's next report, and stops
 // (lease.ErrLost). It resumes when the Java process has been silent for 10 seconds.
 //
-// name is leaf.name in Leaf's configuration. Generators must use Leaf's layout, bits.Snowflake(),
-// or one that succeeds it. Close conn after the generator.
+// name is leaf.name in Leaf's configuration. Generators must use Leaf's layout, which is
+// bits.Snowflake(), or a layout that replaces it through bits.NewSuccession. Close conn after you
+// close the generator.
 //
-// The Leaser waits while another process has the address, as lease.Config.Assigner says: set an
-// Address or a port that no other process has. A killed process counts as alive until its session
-// times out, and a Java process until 10 seconds after its last report, by ZooKeeper's clock. If
-// the number is above the layout's greatest, the Leaser fails with lease.ErrExhausted.
+// While another process has the same IP address and port, the Leaser waits or fails with
+// lease.ErrHeld, as described in lease.Config.Assigner. To avoid that, choose an IP address and
+// port that no other process has. A killed Go process counts as alive until its session times
+// out, and a killed Java process until 10 seconds after its last report, by ZooKeeper's clock. If
+// the number is greater than the layout allows, the Leaser fails with lease.ErrExhausted.
 func NewLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
 	return lease.New(l, config.leaser(l))

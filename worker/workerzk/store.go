@@ -21,18 +21,19 @@ import (
 // DefaultPath is the default of Config.Path.
 const DefaultPath = "/uidring/workers"
 
-// Config configures a [Store]. A zero field means its default. Errors match [lease.ErrConfig].
+// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// [lease.ErrConfig].
 type Config struct {
 	// Path is the parent of the nodes; empty means DefaultPath. All processes whose ids must
 	// differ must use the same Path.
 	Path string
 
-	// ACL is the access list of the nodes that the Store creates. If empty, they are open to the
+	// ACL applies to the nodes that the Store creates. If ACL is empty, the nodes are open to the
 	// world.
 	ACL []zk.ACL
 }
 
-// Validate returns an error that names every invalid field, and matches [lease.ErrConfig].
+// Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	names := strings.Split(cmp.Or(c.Path, DefaultPath), "/")
@@ -46,8 +47,8 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// Perms are the permissions that a user needs on the nodes and their parent to do what a [Store] does:
-// create, delete, read and write.
+// Perms are the permissions (create, delete, read and write) that a user needs on the nodes and
+// their nearest existing ancestor to do what a [Store] does.
 const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
 
 // ACL returns Perms as zkCli.sh writes them.
@@ -64,8 +65,9 @@ func ACL() string {
 	return string(letters)
 }
 
-// NewLeaser returns a Leaser for numbers in ZooKeeper under DefaultPath, without calling
-// ZooKeeper. For another path, pass NewStore to lease.New. Close conn after the last generator.
+// NewLeaser returns a Leaser for numbers in ZooKeeper under DefaultPath. NewLeaser itself does
+// not contact ZooKeeper. For another path, pass a store from NewStore to lease.New. Close conn
+// after closing the last generator.
 func NewLeaser(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
@@ -79,7 +81,7 @@ type Store struct {
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewStore returns a Store of nodes in ZooKeeper, for lease.New.
+// NewStore returns a Store for lease.New that keeps its rows as nodes in ZooKeeper.
 func NewStore(conn *zk.Conn, config Config) *Store {
 	if len(config.ACL) == 0 {
 		config.ACL = zk.WorldACL(zk.PermAll)

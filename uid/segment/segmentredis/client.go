@@ -50,7 +50,7 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 }
 
 // named explains a replica's reply, and makes the reply for a key that is no hash match
-// segment.ErrUnusable. It names the rights that a user lacks.
+// segment.ErrUnusable. It names the permissions that a user lacks.
 func (s *Store) named(tag string, err error) error {
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
@@ -61,8 +61,8 @@ func (s *Store) named(tag string, err error) error {
 	return redisstore.Denied(err, ACL(s.prefix))
 }
 
-// ACL returns the ACL SETUSER rules for a Redis user that may do what a [Store] does under a
-// prefix. An empty prefix means DefaultPrefix.
+// ACL returns the ACL SETUSER rules that let a Redis user do what a [Store] does under a prefix.
+// An empty prefix means DefaultPrefix.
 func ACL(prefix string) string {
 	keys := New(nil, Config{Prefix: prefix}).keys()
 	return redisstore.ACL(keys[:], "eval", "hget", "hgetall", "hset", "hincrby")

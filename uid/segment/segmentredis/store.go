@@ -34,24 +34,25 @@ type Store struct {
 	journal logqueue.Queue
 }
 
-// Config configures a [Store]. A zero field means its default.
+// Config configures a [Store]. Zero fields take their default values.
 type Config struct {
 	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}. Empty
 	// means DefaultPrefix. Processes that share counters must use the same Prefix.
 	Prefix string
 
-	// Logger receives warnings, such as that the server can lose writes; nil means
+	// Logger receives warnings, for example about a server that can lose writes; nil means
 	// [slog.Default]. Requests do not wait for its handler.
 	Logger *slog.Logger
 }
 
-// Validate returns an error about an invalid Prefix, which matches [segment.ErrConfig].
+// Validate returns an error that matches [segment.ErrConfig] if Prefix is invalid.
 func (c Config) Validate() error {
 	return redisstore.CheckPrefix("segmentredis", segment.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
-// New returns a store of counters in Redis, without calling Redis. The methods report all faults
-// of the client and the config. The caller closes client, after the generators.
+// New returns a Store that keeps its counters in Redis. New itself does not contact Redis. The
+// Store's methods report, in one error, everything that is invalid in client and config. Close
+// client only after closing the generators.
 //
 // client is a *redis.Client, with or without Sentinel, or a *redis.ClusterClient. A *redis.Ring
 // is rejected: it moves keys to another server when one is unavailable.
@@ -59,7 +60,7 @@ func New(client redis.UniversalClient, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), logger: cmp.Or(config.Logger, slog.Default())}
 }
 
-// String names the keys.
+// String returns a name for the store that includes the keys' prefix.
 func (s *Store) String() string { return "redis " + s.prefix }
 
 // Reserve implements [segment.Store].
@@ -117,8 +118,8 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 }
 
 // Raise implements [segment.Raiser]. It also repairs a counter for which Reserve fails with
-// [uid.ErrRewound]. If the record is lost, so is its step: Raise sets [segment.DefaultStep], and
-// logs a warning.
+// [uid.ErrRewound]. If the record is lost, so is its step: Raise sets the step to
+// [segment.DefaultStep], and logs a warning.
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error) {
 	reply, err := s.run(ctx, raising, tag, max(next, 1), segment.DefaultStep)
 	if err != nil {

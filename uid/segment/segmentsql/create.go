@@ -13,7 +13,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Create implements [segment.Creator]. It also makes a missing table.
+// Create implements [segment.Creator]. It also creates the table if it is missing.
 func (s *Store) Create(ctx context.Context, tag string, next, step int64) error {
 	if s.step != "" && (step < 1 || step > math.MaxInt32) {
 		return fmt.Errorf("segmentsql: create %q with step %d, want 1 to %d", tag, step, math.MaxInt32)
@@ -83,8 +83,8 @@ func (s *Store) ensureTable(ctx context.Context) error {
 	return fmt.Errorf("segmentsql: create %s: %w", s, err)
 }
 
-// Schema returns the statement with which Create makes the table on this kind of database. It does
-// not connect.
+// Schema returns the statement with which Create creates the table on this kind of database. It
+// does not connect to the database.
 func (s *Store) Schema() (string, error) {
 	if err := s.check(); err != nil {
 		return "", err

@@ -13,9 +13,9 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// CreateGapless makes a gapless counter, whose first number is next, and the table leaf_alloc if
-// it is missing. A gapless counter is a row whose step is 0: to convert a segment's counter, stop
-// its generators and set the step to 0. If tag already has a counter, the error matches
+// CreateGapless creates a gapless counter, whose first number is next, and the Store's table if it
+// is missing. A gapless counter is a row whose step is 0: to convert a segment's counter, stop its
+// generators and set the step to 0. If tag already has a counter, the error matches
 // [segment.ErrTagExists]. On the table SEQUENCE, which has no step, the error matches
 // [segment.ErrUnusable].
 func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error {
@@ -26,25 +26,25 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 }
 
 // NextGapless returns the next number of a gapless counter, and increments the counter in the
-// caller's transaction tx. If tx is rolled back, or its client dies, the next call returns the
-// same number again. So the numbers of committed transactions have no gaps and no duplicates.
-// Make the counter with [Store.CreateGapless].
+// caller's transaction tx. If tx is rolled back, or its client dies, the next call returns the same
+// number again. So the numbers of committed transactions have no gaps and no duplicates. Create the
+// counter with [Store.CreateGapless].
 //
-// NextGapless locks the counter's row until tx ends, so transactions that draw from one tag run
-// one after another. Draw the number as late in tx as you can. On SQLite, tx locks the whole
+// NextGapless locks the counter's row until tx ends, so transactions that draw from the same tag
+// run one after another. Draw the number as late in tx as you can. On SQLite, tx locks the whole
 // database.
 //
 // tx is a transaction on the Store's database, such as one that a GORM hook gets. Errors match
 //
 //   - [segment.ErrUnknownTag] if tag has no counter;
 //   - [segment.ErrUnusable] if tx is not a transaction, the table's engine does not support
-//     transactions, the counter is a segment's, or its column is too narrow;
+//     transactions, the counter belongs to a segment, or its column is too narrow;
 //   - [segment.ErrUsedUp] after the number 2^63-2.
 //
-// Any other error is the database's. After any error, roll tx back. After a deadlock, a
-// serialization failure or a locked database, retry the whole transaction. If the server has
-// become read-only, NextGapless also closes the connection, so that the next transaction may
-// reach a writable server.
+// Any other error comes from the database. After any error, roll tx back. If the error is a
+// deadlock, a serialization failure or a locked database, retry the whole transaction. If the
+// server has become read-only, NextGapless also closes the connection, so that the next transaction
+// may reach a writable server.
 func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err
@@ -65,8 +65,8 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	return number, sqldb.Denied(s.db, err, s.Grants()...)
 }
 
-// NextGaplessTx is [Store.NextGapless] for a database/sql transaction on the Store's database,
-// through the same driver.
+// NextGaplessTx is [Store.NextGapless] for a database/sql transaction that uses the Store's
+// database and driver.
 func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err

@@ -42,11 +42,11 @@ type layout struct {
 	updated string // column of the time of the last write; empty if there is none
 }
 
-// Config configures a [Store]. A zero field means its default.
+// Config configures a [Store]. Zero fields take their default values.
 type Config struct {
-	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty means leaf_alloc for
-	// NewLeafAlloc, and SEQUENCE for NewSequence. If another table's name differs only in case,
-	// all calls fail with [segment.ErrUnusable].
+	// Table is the name of the table, which may be qualified, as in "ids.leaf_alloc". Empty means
+	// leaf_alloc for NewLeafAlloc, and SEQUENCE for NewSequence. If another table's name differs
+	// only in case, all calls fail with [segment.ErrUnusable].
 	Table string
 
 	// Logger receives warnings about a database that can lose commits, a column that is narrower
@@ -54,8 +54,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// NewLeafAlloc returns a Store for Leaf's table leaf_alloc in db. The column max_id is the
-// counter, and step is the row's own step. The Store never writes description (or desc).
+// NewLeafAlloc returns a Store for Leaf's table leaf_alloc in db. The column max_id is the counter,
+// and step is the row's own step. The Store never writes to the column description (or desc).
 //
 // The Store uses only the connections that db was opened with, and runs no hooks. If there are
 // replicas, those connections must be to the primary.
@@ -64,7 +64,8 @@ func NewLeafAlloc(db *gorm.DB, config Config) *Store {
 }
 
 // NewSequence returns a Store for the table SEQUENCE(table_name, next_id) in db. Its rows have no
-// step, so the first range has [SequenceStep] ids. db is as for [NewLeafAlloc].
+// step, so the first range has [SequenceStep] ids. See [NewLeafAlloc] for which connections are
+// used.
 func NewSequence(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }
@@ -77,7 +78,7 @@ func newStore(db *gorm.DB, l layout, config Config) *Store {
 	return &Store{db: db, layout: l, logger: cmp.Or(config.Logger, slog.Default())}
 }
 
-// String names the table and the kind of database.
+// String returns the kind of database and the name of the table.
 func (s *Store) String() string {
 	if s.db == nil || s.db.Config == nil || s.db.Dialector == nil {
 		return "table " + s.table
@@ -85,11 +86,13 @@ func (s *Store) String() string {
 	return s.db.Name() + " table " + s.table
 }
 
-// Grants returns the rights that a running service's database user needs, for "GRANT … TO user".
+// Grants returns the privileges that a running service's database user needs, each as the text
+// between GRANT and TO.
 func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON TABLE " + s.table} }
 
-// CreateGrants returns the further rights that the user needs to make counters and, if missing, the
-// table. On PostgreSQL, they include one on the schema: that in the table's name, or else public.
+// CreateGrants returns the additional privileges that the user needs to create counters, and the
+// table if it is missing. On PostgreSQL, they include CREATE on the schema in the table's name,
+// or on public if the name has no schema.
 func (s *Store) CreateGrants() []string {
 	return append([]string{s.inserting()}, sqldb.CreateGrants(s.db, s.table, "")...)
 }
@@ -152,7 +155,7 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, e
 
 // RaiseAbove raises the counter of tag above the greatest key in a column of a table in the same
 // database, and returns the counter. It never lowers the counter. It quotes names as GORM does.
-// [docs/migrating.md] says when to call it.
+// [docs/migrating.md] explains when to call it.
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int64, error) {

@@ -17,9 +17,9 @@ const (
 	each     = 3 // requests of a goroutine, one after the other
 )
 
-// Child reserves ranges and exits in the child processes that the suite starts from the test
-// program. In any other process, it just returns. Call it first in TestMain. open connects to a
-// [Backend]'s Address.
+// Child reserves ranges and exits if the suite started this process from the test binary. In any
+// other process, it just returns. Call it first in TestMain. open connects to a [Backend]'s
+// Address.
 func Child(open func(address string) (segment.Store, error)) {
 	processes.Child(addressVariable, func(address string, start func()) error {
 		store, err := open(address)

@@ -10,5 +10,5 @@
 //
 //	func TestStore(t *testing.T) { segmenttest.Suite{Open: backend}.Run(t) }
 //
-// where backend returns a new [Backend] without counters for each test.
+// where backend returns, for each test, a new [Backend] without counters.
 package segmenttest

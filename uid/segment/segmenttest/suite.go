@@ -8,7 +8,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Backend is a store under test. The suite skips tests that need a field that is nil.
+// Backend is a store under test. The suite skips tests that need a field that is not set.
 type Backend struct {
 	// Store returns a client with its own connections.
 	Store func(t *testing.T) segment.Store
@@ -20,10 +20,11 @@ type Backend struct {
 	Faulty func(t *testing.T) (segment.Store, Faults)
 }
 
-// Faults make the requests of a client fail, until Heal. The suite skips tests that need a field
-// that is nil.
+// Faults make the requests of a client fail until Heal is called. The suite skips tests that need a
+// field that is not set.
 type Faults struct {
-	// LoseAnswer makes the store perform each write, call then, and report that the write failed.
+	// LoseAnswer makes the store perform each write, call the function, and report that the write
+	// failed.
 	LoseAnswer func(then func())
 
 	LoseWrite func() // the store drops writes, and reports that they failed
@@ -57,11 +58,12 @@ type Suite struct {
 // Run runs all tests.
 func (s Suite) Run(t *testing.T) { s.run(t, all) }
 
-// Races runs only the tests in which clients race, for stores that can be opened in several ways.
+// Races runs only the tests in which clients race. If a store can be opened in more than one way,
+// use Run for one of them and Races for each of the others.
 func (s Suite) Races(t *testing.T) { s.run(t, races) }
 
-// Outages runs only the tests in which the store is unavailable, for servers that are killed and
-// restarted. Of [Faults], it needs Cut, Hang and Heal.
+// Outages runs only the tests in which the store is unavailable. Use it to test against a server
+// that is killed and restarted. The only [Faults] that it needs are Cut, Hang and Heal.
 func (s Suite) Outages(t *testing.T) { s.run(t, outages) }
 
 // test is a test of a suite. It is skipped if uses returns false for the backend. A nil

@@ -1,7 +1,7 @@
-// Package leasestore is for authors of worker-number stores: it has the [Store] interface, the
-// types of its methods, and helpers. Services need only package lease.
+// Package leasestore is for authors of worker-number stores: it has the Store interface, the types
+// that its methods use, and helpers. Services need only package lease.
 //
-// Even after version 1, a minor version may change this package; the changelog then says what to
+// Even after v1, a minor release may break this package's API; the changelog then says what to
 // do.
 //
 // # Writing a store
@@ -10,25 +10,29 @@
 // and leasetest.Suite tests your store. A store keeps one [Row] for each number, and must
 // guarantee four things:
 //
-//  1. Insert makes a row only if there is none, and Swap writes only if the row has the given
-//     token. Each is one atomic step, even if other processes write. An Insert with Fresh reports
-//     only the number whose row it made.
-//  2. Once a write is reported done, every later call by any process sees it, so no read comes
-//     from a replica that may lag. The write survives a crash of the store.
+//  1. Insert creates a row only if there is none, and Swap writes only if the row has the
+//     expected token. Each is one atomic step, even while other processes write. If an Insert
+//     with Fresh reports done, it also returns the number of the row that it created. Insert may
+//     first count the number as given out: a crash in between then leaves a gap.
+//  2. Once a write is reported done, every later call by any process sees it, so no read may come
+//     from a replica that lags. Only List, which the protocol does not use, may lag. The write
+//     survives a crash of the store.
 //  3. A read returns what the last write wrote. Tokens and instants come back unchanged.
-//  4. A number that was given out is never given out as new again, even if its row is deleted.
+//  4. Once a number has been given out, it is never again given out as new, even if its row is
+//     deleted.
 //
-// No other store fault can make an id repeat. The store judges by its own means whether a holder
-// is alive: by its clock, by keys that expire, or by a connection. A wrong judgment only costs a
-// live holder its number.
+// As long as a store keeps these guarantees, no other fault in it can make an id repeat. A store
+// may judge whether a holder is alive by the store's clock, by keys that expire, or by a
+// connection. A wrong judgment only costs a live holder its number, or keeps a dead holder's
+// number in use for longer.
 //
 // # Which calls a holder makes
 //
-// To start, a holder calls SwapLayout, then Look for a sample of the rows. It takes a free or
-// expired number with Swap, or makes a new one with Insert and Fresh. It asks for a full Look only
-// if no new number is left. A holder with an Assigner reads the row of its number, and then
-// inserts or swaps the row. A renewal is a Read and a Swap, at least four times per expiry. A
-// release is one Read and one Swap.
+// To start, a holder calls SwapLayout, then Look to sample the rows. It takes a free or expired
+// number with Swap, or creates a new one with an Insert that sets Fresh. It asks for a full Look
+// only if no new number is left. A holder with an Assigner reads the row of its number, and then
+// inserts or swaps the row. A renewal is one Read and one Swap; a holder renews its number at
+// least four times per expiry. A release is one Read and one Swap.
 //
 // The package documentation of worker/lease/internal/protocol explains why this is safe.
 package leasestore

@@ -2,8 +2,9 @@ package leasestore
 
 import "errors"
 
-// Transient marks an error, such as a deadlock, after which a starting holder should retry. Any
-// other error makes it fail to start. Renewals retry after any error. Transient(nil) is nil.
+// Transient marks an error, such as a deadlock, after which a starting holder should retry. An
+// error marked by neither Transient nor [Throttled] makes startup fail. Renewals retry after any
+// error. Transient(nil) is nil.
 func Transient(err error) error {
 	if err == nil {
 		return nil
@@ -22,8 +23,8 @@ type transientError struct{ error }
 
 func (e *transientError) Unwrap() error { return e.error }
 
-// Throttled marks the error of a request that the client's own rate limit kept it from sending in
-// time. A starting holder retries until its ctx is done. Renewals retry after any error.
+// Throttled marks the error of a request that the client could not send in time because of its own
+// rate limit. A starting holder retries until its ctx is done. Renewals retry after any error.
 func Throttled(err error) error { return Transient(&throttledError{err}) }
 
 // IsThrottled reports whether err, or an error that it wraps, was marked by Throttled.

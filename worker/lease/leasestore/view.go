@@ -6,17 +6,8 @@ import (
 	"slices"
 )
 
-// View is what [Store.Look] returns.
-type View struct {
-	Now    int64   // the store's clock, in milliseconds since 1970; 0 if it has none: the holder uses its own clock
-	Free   []Row   // rows in the range that are not held, the least Until first; 256 rows are enough
-	Next   int64   // the least number, from Range.From on, above all given numbers of the range
-	Held   int64   // how many rows of the range are held; 0 unless the look is full
-	Others []Range // overlapping ranges, up to what each gave; the holder logs them, unless the store does
-}
-
-// NewView returns the [View] of rows, which are all rows or a sample. given maps each range's From
-// to one above the greatest number given out there.
+// NewView returns the [View] of rows: all rows, or a sample. given maps each range's From to the
+// greatest number that has been given out from that range, plus one.
 func NewView(now int64, rows []Row, given map[int64]int64, within Range) View {
 	view := View{Now: now, Next: within.From}
 	for from, next := range given {
@@ -49,9 +40,10 @@ func NewView(now int64, rows []Row, given map[int64]int64, within Range) View {
 // sampled is how many numbers a look that is not full reads.
 const sampled = 64
 
-// Sample returns the distinct numbers that a Look reads unless it is full: all given numbers of the
-// range if there are at most 64, or else 64 of them at random. next is View.Next. If no sampled
-// number is free, take a second sample, to use fewer new numbers.
+// Sample returns distinct numbers for Look to read if full is not set. If at most 64 numbers of
+// the range have been given out, Sample returns all of them; otherwise, it returns 64 of them at
+// random. next is View.Next. If no sampled number is free, take a second sample, so that fewer
+// new numbers are used.
 func (r Range) Sample(next int64) []int64 {
 	given := max(0, min(next-1, r.To)-r.From+1)
 	var numbers []int64

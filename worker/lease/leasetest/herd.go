@@ -65,17 +65,26 @@ func (f *fleet) stop(n int) {
 	f.holders = f.holders[n:]
 }
 
-// herd: of many starts at the same time, each costs what one alone costs beside as many rows.
+// herd: of many starts at the same time, each costs what one alone costs beside as many rows. On a
+// slow machine, a request may end without an answer: its number is a gap, and its start begins again.
 func herd(b bench) {
 	const starts, handles = 50, 8
-	var calls atomic.Int64
+	var calls, late atomic.Int64
 	requests := calls.Load
 	if b.suite.Requests != nil {
 		requests = func() int64 { return b.suite.Requests(b.T, b.Store) }
 	}
 	leasers := make([]*lease.Leaser, handles)
 	for i := range leasers {
-		leasers[i] = b.leaser(counting(b.open(b.T), &calls), lease.Config{Expiry: time.Minute})
+		store := around{b.open(b.T), func(ctx context.Context, _ *leasestore.Write, do func() error) error {
+			calls.Add(1)
+			err := do()
+			if ctx.Err() != nil {
+				late.Add(1)
+			}
+			return err
+		}}
+		leasers[i] = b.leaser(store, lease.Config{Expiry: time.Minute})
 	}
 	f := &fleet{TB: b.T}
 	leaser := func(i int) *lease.Leaser { return leasers[i%handles] }
@@ -99,31 +108,34 @@ func herd(b bench) {
 		}
 		alone := start(1)
 		each := start(step.starts - 1)
-		b.Logf("%s: %.1f requests each, and %.1f alone; numbers up to %d", step.what, each, alone, f.most)
-		if each > 1.5*alone {
-			b.Errorf("%s: %.1f requests each; want at most 1.5 times %.1f", step.what, each, alone)
+		again := late.Load()
+		b.Logf("%s: %.1f requests each, and %.1f alone; numbers up to %d; %d requests without an answer", step.what, each, alone, f.most, again)
+		if most := 1.5 * alone * float64(int64(step.starts)+again) / float64(step.starts); each > most {
+			b.Errorf("%s: %.1f requests each; want at most %.1f", step.what, each, most)
 		}
-		if f.most > step.most {
-			b.Errorf("%s: number %d is held; want %d at most", step.what, f.most, step.most)
+		if most := step.most + again; f.most > most {
+			b.Errorf("%s: number %d is held; want %d at most", step.what, f.most, most)
 		}
 	}
 }
 
-// Benchmark measures how fast holders start. The names of its sub-benchmarks are for benchstat:
-// rows is how many numbers are held, and starts how many holders start at once.
+// Benchmark measures how fast holders start. The names of its sub-benchmarks suit benchstat: rows
+// is how many numbers are held, and starts is how many holders start at the same time.
 type Benchmark struct {
 	// Open returns an empty store.
 	Open func(b *testing.B) leasestore.Store
 
-	// Another opens the store as another process would, for each holder of a herd. Nil means the
-	// store that Open returned.
+	// Another opens the store as another process would. Herd calls it for each holder. Nil
+	// means the store that Open returned.
 	Another func(b *testing.B, s leasestore.Store) leasestore.Store
 
-	// Fill makes the rows of the numbers from 0 to rows-1 in an empty store, held for an hour
-	// or longer. Nil inserts fresh numbers.
+	// Fill creates the rows of the numbers from 0 to rows-1 in an empty store, each held for an
+	// hour or longer. If it is nil, the benchmark inserts fresh numbers.
 	Fill func(b *testing.B, s leasestore.Store, rows int64)
 
-	Starts []int // of Herd; nil means 100 and 1,000; with -short, only the first
+	// Starts lists how many holders Herd starts at the same time; each entry is one measurement.
+	// Nil means 100 and 1,000. With -short, Herd uses only the first entry.
+	Starts []int
 }
 
 // Start measures how fast one holder starts while other numbers are held.
@@ -143,9 +155,9 @@ func (x Benchmark) Start(b *testing.B) {
 	}
 }
 
-// Herd measures how fast many holders start at once: in an empty store, with as many free numbers,
-// and with half of the numbers held. Then it restarts them, and reports numbers used per number
-// held.
+// Herd measures how fast holders start when many start at the same time: in an empty store, with
+// as many free numbers as holders, and with half of the numbers held. Then it restarts the
+// holders, and reports how many numbers have been used per number held.
 func (x Benchmark) Herd(b *testing.B) {
 	for _, starts := range or(x.Starts, 100, 1000) {
 		b.Run(fmt.Sprintf("starts=%d", starts), func(b *testing.B) {

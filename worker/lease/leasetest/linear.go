@@ -18,9 +18,9 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Linearizable fails unless the store is linearizable: some order of the concurrent requests, each
-// taking effect between its call and its response, explains all responses. The test loses some
-// requests and some responses.
+// Linearizable records a history of concurrent requests, and fails if the history is not
+// linearizable: some order of the requests, each taking effect between its call and its response,
+// must explain all responses. The test drops some requests and some responses.
 func Linearizable(t *testing.T, open Opener) {
 	t.Helper()
 	history := record(t, func(t *testing.T) leasestore.Store { return lossy(open(t)) })

@@ -7,9 +7,9 @@
 //		}}.Run(t)
 //	}
 //
-// Run checks the contract of each method, and holders that start, crash, lose their
-// numbers and give them back. It checks that histories of requests are linearizable.
-// An adversary loses requests and answers while holders take numbers from each other.
+// Run checks that each method honors its contract, and makes holders start, crash, lose their
+// numbers and give them back. It also checks that histories of requests are linearizable. An
+// adversary drops requests and responses while holders take numbers from each other.
 package leasetest
 
 import (
@@ -19,29 +19,29 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Opener opens one store. Each call returns a handle with its own connection to the same rows. It
-// must be safe for concurrent use.
+// Opener opens one store. Each call returns a handle with its own connection to the same rows. An
+// Opener must be safe for concurrent use.
 type Opener func(t *testing.T) leasestore.Store
 
 // Suite holds the tests that a store must pass.
 type Suite struct {
-	// Open returns an Opener of an empty store.
+	// Open returns an Opener for an empty store.
 	Open func(t *testing.T) Opener
 
-	// Expiry is the shortest expiry that the store can detect; zero means 100 ms.
+	// Expiry is the shortest expiry that the store supports; zero means 100 ms.
 	Expiry time.Duration
 
-	// Kill ends a store that an Opener returned, as a crash of its process would. Set
-	// Kill if a holder is alive as long as its connection. Leave it nil if a holder
-	// that no longer writes is dead after the expiry.
+	// Kill disconnects a store that an Opener returned, as a crash of its process would. Set Kill
+	// if a holder counts as alive for as long as its connection lasts. Leave it nil if a holder
+	// counts as dead once it has gone a full expiry without writing.
 	Kill func(t *testing.T, s leasestore.Store)
 
-	// Delete deletes the row of a number behind the store's back. Nil skips the test that the
-	// number is not given out as new again.
+	// Delete deletes the row of a number behind the store's back. If it is nil, the suite skips the
+	// test that a number whose row was deleted is never again given out as new.
 	Delete func(t *testing.T, s leasestore.Store, number int64)
 
 	// Requests returns how many requests all handles of an Opener's store have sent to their
-	// servers. Nil counts calls to the store's methods.
+	// servers. If it is nil, the suite counts calls to the store's methods.
 	Requests func(t *testing.T, s leasestore.Store) int64
 }
 
@@ -62,7 +62,8 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// Herd runs only the test in which many holders start at once, for example with another Requests.
+// Herd runs only the test in which many holders start at the same time. Use it, for example, to
+// count requests in another way.
 func (s Suite) Herd(t *testing.T) {
 	open := s.Open(t)
 	herd(bench{t, open(t), s.prepared(), open})
