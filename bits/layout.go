@@ -33,8 +33,8 @@ type Layout struct {
 	// Epoch is the instant at which tick 0 begins. No id can be made before it.
 	Epoch time.Time
 
-	// Unit is the length of a tick: a whole number of seconds, or a fraction of a second that
-	// divides it evenly.
+	// Unit is the length of a tick: a whole number of seconds, or a duration that divides a second
+	// evenly, such as 10ms.
 	Unit time.Duration
 
 	// WorkerParts lists the parts of a worker number and their widths, highest first:
@@ -111,7 +111,7 @@ func (l Layout) Validate() error {
 		fault("Epoch is not set, want the instant of tick 0, such as 2026-01-01T00:00:00Z")
 	}
 	if l.Unit <= 0 || time.Second%l.Unit != 0 && l.Unit%time.Second != 0 {
-		fault("Unit is %v, want a part of a second that divides it, or a whole number of seconds", l.Unit)
+		fault("Unit is %v, want a whole number of seconds, or a duration that divides a second evenly", l.Unit)
 	}
 	return errors.Join(faults...)
 }

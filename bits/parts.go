@@ -68,7 +68,7 @@ func (l Layout) workerParts() ([]WorkerPart, error) {
 	}
 	parts, err := parseWorkerParts(l.WorkerParts)
 	if err == nil && bitsOf(parts) != int(l.WorkerBits) {
-		err = fmt.Errorf("%w: WorkerParts is %q with %d bits, want as many as WorkerBits, %d",
+		err = fmt.Errorf("%w: WorkerParts is %q with %d bits in all, want WorkerBits (%d)",
 			ErrLayout, l.WorkerParts, bitsOf(parts), l.WorkerBits)
 	}
 	return parts, err
@@ -88,7 +88,7 @@ func parseWorkerParts(text string) ([]WorkerPart, error) {
 				ErrLayout, part, text, TotalBits)
 		}
 		if names[name] {
-			return nil, fmt.Errorf("%w: two parts of the worker are %s in %q", ErrLayout, name, text)
+			return nil, fmt.Errorf("%w: two parts of the worker number are named %s in %q", ErrLayout, name, text)
 		}
 		names[name] = true
 		parts = append(parts, WorkerPart{Name: name, Bits: uint8(n)})

@@ -42,8 +42,8 @@ func TestWorkerPartsRefused(t *testing.T) {
 		"41/5:machine/12": `part "5:machine" of`,
 		"41/1a:5/12":      `part "1a:5" of`,
 		"41/a b:5/12":     `part "a b:5" of`,
-		"41/a:5+a:5/12":   `two parts of the worker are a in "a:5+a:5"`,
-		"41/part2:5+5/12": `two parts of the worker are part2`,
+		"41/a:5+a:5/12":   `two parts of the worker number are named a in "a:5+a:5"`,
+		"41/part2:5+5/12": `two parts of the worker number are named part2`,
 		"41/60+60/12":     `width "120"`,
 		"41/9+5/12":       `41 + 14 + 12 = 67`,
 	} {
@@ -53,7 +53,7 @@ func TestWorkerPartsRefused(t *testing.T) {
 	}
 	layout := bits.Snowflake()
 	layout.WorkerParts = "4+5"
-	if err := layout.Validate(); err == nil || !strings.Contains(err.Error(), `WorkerParts is "4+5" with 9 bits, want as many as WorkerBits, 10`) {
+	if err := layout.Validate(); err == nil || !strings.Contains(err.Error(), `WorkerParts is "4+5" with 9 bits in all, want WorkerBits (10)`) {
 		t.Errorf("Validate of 4+5 in 10 bits: %v", err)
 	}
 	layout.WorkerParts = "datacenter:5+machine:5"

@@ -79,7 +79,7 @@ func ParseLayout(text string) (Layout, error) {
 		case "unit":
 			layout.Unit, err = time.ParseDuration(value)
 			if err != nil {
-				err = fmt.Errorf("%w: unit %q is not a duration, such as 1s or 10ms", ErrLayout, value)
+				err = fmt.Errorf("%w: unit %q, want a duration such as 1s or 10ms", ErrLayout, value)
 			}
 		default:
 			err = fmt.Errorf("%w: unknown option %q, want epoch=… or unit=…", ErrLayout, option)

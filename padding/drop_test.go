@@ -104,12 +104,12 @@ func TestLogOfFailures(t *testing.T) {
 		}{
 			{delay(time.Second), ""},
 			{nil, ""}, // no "again": that was a delay
-			{errors.New("unavailable"), "level=WARN msg=\"padding: the ring is not filled\" error=unavailable"},
+			{errors.New("unavailable"), "level=WARN msg=\"padding: cannot fill the ring\" error=unavailable"},
 			{errors.New("unavailable"), ""},
 			{errors.New("torn"), "error=torn"},
 			{delay(time.Second), ""},
 			{errors.New("torn"), "error=torn"},
-			{nil, "level=INFO msg=\"padding: the ring is filled again\""},
+			{nil, "level=INFO msg=\"padding: filling the ring again\""},
 			{nil, ""},
 		} {
 			log.Reset()

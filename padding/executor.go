@@ -81,7 +81,8 @@ type Config struct {
 	RejectedPut func(ringbuffer.Run, error)
 
 	// Logger receives a warning when the source begins to fail, when it fails with a different
-	// error than before, and when a handler panics. If it is nil, nothing is logged.
+	// error than before, and when a handler or Stale panics, and an info line when the ring is
+	// filled again. If it is nil, nothing is logged.
 	Logger *slog.Logger
 }
 

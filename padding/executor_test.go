@@ -240,7 +240,7 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 			t.Errorf("RejectedPuts is %d, want 1 or more", got)
 		}
 		e.Close()
-		if got := strings.Count(log.String(), "the ring is not filled"); got != 3 {
+		if got := strings.Count(log.String(), "cannot fill the ring"); got != 3 {
 			t.Errorf("%d warnings for three causes, want 3:\n%s", got, log.String())
 		}
 	})

@@ -218,7 +218,7 @@ func (e *Executor) stale() (last int64, ok bool) {
 		return 0, false
 	}
 	if err := calls.Call("padding", "staleness check", func() error { last = e.config.Stale(); return nil }); err != nil {
-		e.config.Logger.Warn("padding: stale ids are not dropped", "error", err)
+		e.config.Logger.Warn("padding: cannot drop stale ids", "error", err)
 		return 0, false
 	}
 	return last, true

@@ -2,9 +2,9 @@ package padding
 
 import "time"
 
-// Stats are the counts and the state of an executor.
+// Stats holds the counts and state of an executor.
 type Stats struct {
-	Refills      int64         // times that Fill put at least one run
+	Refills      int64         // refills, by Fill or the executor, that put at least one run
 	Helps        int64         // runs that takers put because the ring was empty
 	RejectedPuts int64         // runs passed to Config.RejectedPut
 	Making       time.Duration // how long the current call to a blocking source has taken; 0 if none
@@ -40,8 +40,8 @@ func (e *Executor) note(err error) {
 	}
 	switch {
 	case failed(err) && (before == nil || before.Error() != err.Error()):
-		e.config.Logger.Warn("padding: the ring is not filled", "error", err)
+		e.config.Logger.Warn("padding: cannot fill the ring", "error", err)
 	case err == nil && failed(before):
-		e.config.Logger.Info("padding: the ring is filled again")
+		e.config.Logger.Info("padding: filling the ring again")
 	}
 }

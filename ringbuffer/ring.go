@@ -138,7 +138,7 @@ func New(config Config) (*Ring, error) {
 	}
 	hi, capacity := bits.Mul64(uint64(config.Runs), uint64(config.RunLen))
 	if !powerOfTwo(config.RunLen) || hi != 0 || capacity > maxCapacity {
-		faults.Add("RunLen", config.RunLen, fmt.Sprintf("a power of two that times Runs is at most %d", int64(maxCapacity)))
+		faults.Add("RunLen", config.RunLen, fmt.Sprintf("a power of two, whose product with Runs is at most %d", int64(maxCapacity)))
 	}
 	if config.Threshold < 0 {
 		faults.Add("Threshold", config.Threshold, "0 or more")
@@ -313,9 +313,9 @@ func (r *Ring) Put(run Run) error {
 	case r.closed:
 		return ErrClosed
 	case run.N < 1 || run.N > r.runLen || run.First < 0 || run.First > math.MaxInt64-(run.N-1):
-		return fmt.Errorf("%w: %d ids from %d, want 1 to %d ids from 0 or above", ErrOrder, run.N, run.First, r.runLen)
+		return fmt.Errorf("%w: %d ids from %d, want 1 to %d ids, from 0 or more", ErrOrder, run.N, run.First, r.runLen)
 	case run.First <= r.last:
-		return fmt.Errorf("%w: starts at %d, want it above %d, the last put", ErrOrder, run.First, r.last)
+		return fmt.Errorf("%w: starts at %d, want more than %d, the last put", ErrOrder, run.First, r.last)
 	case run.N > r.capacity-r.remaining() || r.tail-r.head == uint64(len(r.slots)):
 		return ErrFull
 	}

@@ -32,7 +32,7 @@ func TestNewReportsEveryFault(t *testing.T) {
 	_, err := ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: -1, Threshold: -1})
 	for _, want := range []string{
 		"Runs is 3, want a power of two from 1 to 1048576",
-		"RunLen is -1, want a power of two that times Runs is at most 4611686018427387904",
+		"RunLen is -1, want a power of two, whose product with Runs is at most 4611686018427387904",
 		"Threshold is -1, want 0 or more",
 	} {
 		if !errors.Is(err, ringbuffer.ErrConfig) || !strings.Contains(err.Error(), want) {

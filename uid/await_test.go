@@ -42,7 +42,7 @@ func TestStartAfterACrash(t *testing.T) {
 					if most := 75 * time.Second; started > most && (kind != "default" || window == time.Minute) || started > window+most {
 						t.Errorf("started after %v", started)
 					}
-					if n := strings.Count(logged.String(), "the start waits until"); n < 1 || n > 2 {
+					if n := strings.Count(logged.String(), "waiting until"); n < 1 || n > 2 {
 						t.Errorf("%d lines about the wait: %s", n, &logged)
 					}
 				})

@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	// ErrTickFull means that Backfill has issued every id in a tick.
+	// ErrTickFull means that Backfill, or a fake of uidtest, has issued every id in a tick.
 	ErrTickFull = errors.New("uid: all ids of the tick are issued")
 
 	// ErrBackfillTime means that Backfill was asked for an id with a time that it cannot use.
-	ErrBackfillTime = errors.New("uid: not a time to backfill")
+	ErrBackfillTime = errors.New("uid: time cannot be backfilled")
 )
 
 // BackfillConfig configures a [Backfill]. Zero fields take their default values.
@@ -148,12 +148,12 @@ func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 	case !w.covers(max(tick, 0)):
 		return b.holder.reservationError(w)
 	case tick < 0:
-		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
+		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: before you make the first id, choose a layout with an earlier Epoch, or keep the keys of older rows",
 			ErrBackfillTime, instant(t), instant(b.holder.bits.Layout().Epoch))
 	case tick >= b.began:
-		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.began)))
+		return fmt.Errorf("%w: %s, want a time before this Backfill started, %s", ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.began)))
 	case tick <= b.forgotten:
-		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks, %d",
+		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks (%d)",
 			ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.forgotten)), b.maxTicks)
 	}
 	return nil
@@ -167,8 +167,8 @@ func (b *Backfill) remember(tick int64) {
 	}
 }
 
-// Range returns the least and the greatest id of rows dated between from (inclusive) and to
-// (exclusive), as [Default.Range] does.
+// Range returns the least and the greatest id that At can return for a time between from
+// (inclusive) and to (exclusive). It rounds to ticks and fails as [Default.Range] does.
 func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
 	return b.holder.idRange(from, to, 0, 0)
 }

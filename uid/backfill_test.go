@@ -81,7 +81,7 @@ func TestBackfillEnds(t *testing.T) {
 		if n, err := b.AtN(bubble.Epoch, make([]uid.ID, 3)); n != 2 || !errors.Is(err, uid.ErrTickFull) {
 			t.Errorf("AtN() = %d, %v", n, err)
 		}
-		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrBackfillTime) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: choose") {
+		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrBackfillTime) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: before") {
 			t.Errorf("At() = %v before the epoch", err)
 		}
 		if s := b.Stats(); s.Issued != 2 || s.RejectedTakes != 2 || s.Clock.Worker != 5 || s.Closed || !s.Clock.LayoutEnd.Equal(bubble.End()) {

@@ -29,7 +29,8 @@ const (
 	// Unlimited means no limit. Any other negative duration is an error.
 	Unlimited time.Duration = -1
 
-	// None makes the limit effectively zero: one nanosecond, shorter than any tick but a 1 ns tick.
+	// None is an effective limit of zero: one nanosecond, which is less than a tick, except a 1 ns
+	// tick.
 	None time.Duration = 1
 )
 
@@ -47,7 +48,8 @@ type CachedConfig struct {
 
 	// PreviousLayout is the layout to migrate from; zero means none. The store of worker numbers
 	// remembers its layout, and refuses any other Layout unless PreviousLayout is the remembered
-	// one. Set it only if [bits.NewSuccession] shows that ids of the two layouts cannot collide.
+	// one. Set PreviousLayout only if [bits.NewSuccession] shows that ids of the two layouts cannot
+	// collide.
 	PreviousLayout bits.Layout
 
 	// BoostPower, from 1 to 20, sizes the ring, which holds the ids of 2^BoostPower ticks. The ring
@@ -61,8 +63,8 @@ type CachedConfig struct {
 	// ids of later ticks. PaddingFactor must be from 1 to 99; zero means 50.
 	PaddingFactor int
 
-	// Schedule, such as "@every 1m", says when to fill the ring even if not low: see
-	// [padding.ParseSchedule]. Empty means never.
+	// Schedule, such as "@every 1m", says when to fill the ring even if it holds more than
+	// PaddingFactor: see [padding.ParseSchedule]. Empty means never.
 	Schedule string
 
 	// MaxBorrow limits how far ahead of the clock ids are stamped. Zero means 24 hours; with
@@ -70,7 +72,7 @@ type CachedConfig struct {
 	// limit, new ids appear only as the clock advances, and RejectedTake decides whether calls wait
 	// or fail. The limit is relative to the latest time that the clock has shown. If a crashed
 	// holder of a leased number reserved time past now+MaxBorrow, NewCached fails until the clock
-	// catches up: keep MaxBorrow above the Leaser's window.
+	// catches up: keep MaxBorrow above lease.Config.Window.
 	MaxBorrow time.Duration
 
 	// MaxAge limits the age of ids in the ring. Every MaxAge/8, the executor drops ids that would
@@ -82,7 +84,7 @@ type CachedConfig struct {
 	// RejectedPut is called with each run of ids that were made but that this generator will not
 	// issue. err matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a lost
 	// number, and [ErrClosed] for ids left at Close, which the next holder of a leased number may
-	// issue. RejectedPut must not call Close.
+	// issue. RejectedPut must not call Close or Shutdown.
 	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [PolicyHelp] (the default),
@@ -166,7 +168,7 @@ func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
 	case c.BoostPower < 1 || c.BoostPower > MaxBoostPower:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))
 	case int(c.Layout.SequenceBits)+c.BoostPower > 62:
-		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits, %d", c.Layout.SequenceBits))
+		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits (%d)", c.Layout.SequenceBits))
 	case c.BoostPower > most:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most %d: a ring of 2^%d ticks of %v never fills with MaxBorrow %v and MaxAge %v",
 			most, c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))

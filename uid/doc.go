@@ -7,11 +7,11 @@
 //	id, err := gen.Next()
 //
 // Most services want [Cached], which deals ids from a ring that it fills ahead of demand. [Default]
-// stamps every id with the current time, and waits when the tick's ids are used up. [Slots] never
-// waits for a clock that stepped back, but its ids are unordered. All three implement [Generator]
-// and are safe for concurrent use. [Backfill] makes ids with past times for migrated rows. Package
-// segment draws small ids, which carry no time, from a database counter, and package uidclient
-// deals ids that it fetches from a server.
+// stamps every id with the current time; once it has used up the ids of a tick, by default a
+// second, it waits for the next. [Slots] never waits for a clock that stepped back, but its ids are
+// unordered. All three implement [Generator] and are safe for concurrent use. [Backfill] makes ids
+// with past times for migrated rows. Package segment draws small ids, which carry no time, from a
+// database counter, and package uidclient deals ids that it fetches from a server.
 //
 // # What is unique
 //
@@ -39,10 +39,9 @@
 // # Configs and constructors
 //
 // In a config, zero fields take their default values, [Unlimited] means no limit, and [None] allows
-// nothing. Validate names every invalid field. Constructors of generators return an error.
-// Constructors of their parts, such as a Leaser or a store, do not, so that calls can nest: the
-// generator's constructor reports whatever is invalid in its parts. To match an error, use
-// errors.Is.
+// nothing. Validate names every invalid field. The constructor of a generator can return an error;
+// those of its parts, such as a Leaser or a store, do not, so that calls can nest: the generator's
+// constructor reports whatever is invalid in its parts. To match an error, use errors.Is.
 //
 // # What an id reveals
 //

@@ -19,9 +19,9 @@ var (
 	// of that tick have been issued.
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
-	// ErrNotReady means that no id is ready, but a later call may find one. If the ring is empty, a
-	// [TakePolicy] gets this error as Refusal.Err, and [PolicyReject] returns it. [Slots.Next]
-	// returns it when all slots are full.
+	// ErrNotReady means that no id is ready, but a later call may find one. TryClaim returns it
+	// instead of waiting. If the ring is empty, a [TakePolicy] gets this error as Refusal.Err, and
+	// [PolicyReject] returns it. [Slots.Next] returns it when all slots are full.
 	ErrNotReady = deal.ErrNotReady
 
 	// ErrBorrowLimit is matched by a [*BorrowLimitError].
@@ -48,8 +48,8 @@ var (
 	// The generator does not issue them. An operator must repair the store.
 	ErrRewound = errors.New("uid: store has gone back in time")
 
-	// ErrConfig is matched by every error about a config in this package, or about a number from a
-	// [WorkerSource] that does not fit the layout.
+	// ErrConfig is matched by every error about a config or limit in this package, or about a
+	// number from a [WorkerSource] that does not fit the layout.
 	ErrConfig = deal.ErrConfig
 )
 
@@ -85,9 +85,9 @@ func (e *ReservationError) Error() string {
 	switch {
 	case e.Until.IsZero():
 	case !e.From.Before(e.Until):
-		text = fmt.Sprintf("%v: worker %d has none before %s", ErrReservation, e.Worker, instant(e.From))
+		text = fmt.Sprintf("%v: worker %d has no reserved time before %s", ErrReservation, e.Worker, instant(e.From))
 	default:
-		text = fmt.Sprintf("%v: worker %d has it from %s until %s", ErrReservation, e.Worker, instant(e.From), instant(e.Until))
+		text = fmt.Sprintf("%v: worker %d has time only from %s until %s", ErrReservation, e.Worker, instant(e.From), instant(e.Until))
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
@@ -113,7 +113,7 @@ type ClockBackwardError struct {
 }
 
 func (e *ClockBackwardError) Error() string {
-	return fmt.Sprintf("%v by %v, which is more than the %v that are waited out", ErrClockBackward, e.Amount, e.Max)
+	return fmt.Sprintf("%v by %v, want at most %v", ErrClockBackward, e.Amount, e.Max)
 }
 
 // Is reports whether target is [ErrClockBackward].

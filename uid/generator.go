@@ -29,14 +29,16 @@ type Generator interface {
 	// 0, nil. It waits as Next does.
 	NextN(ids []ID) (int, error)
 
-	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks until an id
-	// is ready or ctx is done. If ids are ready, Wait returns one even if ctx is already done.
+	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks until an id is
+	// ready or ctx is done; its error then wraps ctx.Err. If ids are ready, Wait returns one even
+	// if ctx is already done.
 	Wait(ctx context.Context) (ID, error)
 
 	// WaitN is like NextN, but waits as Wait does.
 	WaitN(ctx context.Context, ids []ID) (int, error)
 
-	// Claim returns between 1 and limit consecutive ids, and waits for the first as Wait does.
+	// Claim returns between 1 and limit consecutive ids, and waits for the first id as Wait does.
+	// If limit is less than 1, the error matches ErrConfig.
 	Claim(ctx context.Context, limit int64) (Run, error)
 
 	// TryClaim returns between 1 and limit consecutive ids that are ready, and never waits. Where
@@ -44,23 +46,24 @@ type Generator interface {
 	// Otherwise, it returns the same errors as Claim.
 	TryClaim(limit int64) (Run, error)
 
-	// All returns an endless sequence of ids for a range loop, and waits as Wait does. If an error
-	// ends the loop, the id yielded with it is 0.
+	// All returns an endless sequence of ids for a range loop. The loop waits as Wait does, but
+	// ends with an error before its next batch once ctx is done. If an error ends the loop, the id
+	// yielded with it is 0.
 	//
 	//	for id, err := range gen.All(ctx) {
 	//
-	// Each loop claims ids in batches of 1, 2, 4, … up to 1,024, but no more than the body uses in a
-	// millisecond. Ids ascend within one loop if the generator's ids ascend; ids of different loops
-	// are unordered. If you break out of a loop, the ids that it has claimed but not yielded are
-	// lost. Otherwise, the loop yields them all, even if ctx is done, the generator is closed, or
-	// the ids grow older than MaxAge.
+	// Each loop claims ids in batches that double from 1 to 1,024 while the body uses up a batch
+	// within a millisecond, and halve otherwise. Ids ascend within one loop if the generator's ids
+	// ascend; ids of different loops are unordered. If you break out of a loop, the ids that it has
+	// claimed but not yielded are lost. Otherwise, the loop yields them all, even if ctx is done,
+	// the generator is closed, or the ids grow older than MaxAge.
 	All(ctx context.Context) iter.Seq2[ID, error]
 
 	// Stats returns the generator's counts and state. Use [Stats.Failing] as a health check.
 	Stats() Stats
 
 	// Close unblocks every waiting call, and releases the worker number or the ids that the
-	// generator holds. Later calls return [ErrClosed].
+	// generator holds. Later calls for ids return [ErrClosed].
 	Close() error
 
 	// Shutdown is like Close, but bounded by ctx.

@@ -70,7 +70,7 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succ
 		faults.Add("source", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.NewStaticWorker(1)")
 	}
 	if at.Before(layout.Epoch) {
-		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+instant(at.Truncate(time.Second)))
+		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "at most the current time, "+instant(at.Truncate(time.Second)))
 	}
 	if err := faults.Err(); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (h *holder) await(ctx context.Context, ready func(*grant) bool) error {
 		}
 		begins := h.bits.Time(w.first)
 		if !logged {
-			h.log.Warn("uid: an earlier holder of the number reserved time ahead of the clock; the start waits until ids can be made",
+			h.log.Warn("uid: an earlier holder of the number reserved time ahead of the clock; waiting until ids can be made",
 				"worker", w.worker, "begins", instant(begins))
 		}
 		timer := time.NewTimer(min(max(begins.Sub(h.now()), time.Millisecond), time.Second)) // the clock may step
@@ -257,7 +257,7 @@ func (h *holder) await(ctx context.Context, ready func(*grant) bool) error {
 		timer.Stop()
 		switch err := ctx.Err(); {
 		case err != nil && held:
-			return fmt.Errorf("uid: ids of number %d begin at %s, since an earlier holder reserved the time before: %w", w.worker, instant(begins), err)
+			return fmt.Errorf("uid: worker number %d can make no ids before %s, because an earlier holder reserved that time: %w", w.worker, instant(begins), err)
 		case err != nil:
 			return errors.Join(err, h.reservationError(w))
 		}

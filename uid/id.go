@@ -11,7 +11,8 @@ import (
 	"github.com/uidring/uidring/internal/alphabet"
 )
 
-// ErrSyntax means that text, JSON or a database value is not an id. The error quotes the text.
+// ErrSyntax means that text, JSON or a database value is not an id, or that an ID is negative. The
+// error quotes it.
 var ErrSyntax = errors.New("uid: not an id")
 
 // ID is a non-negative 64-bit id that fits in a BIGINT. Ids from a counter, whether a segment's or
@@ -39,9 +40,8 @@ var ErrSyntax = errors.New("uid: not an id")
 //	database/sql, BSON, Avro, Protobuf (as int64)                 a 64-bit integer
 //
 // Every driver can store an ID in a BIGINT. For a TEXT or VARCHAR column in PostgreSQL, pgx
-// requires a string: pass the result of [ID.String] or, in a model, use a defined type, such as
-// type TextID struct{ uid.ID }, whose Value method returns that string. ID.Scan can read such a
-// column.
+// requires a string: pass the result of [ID.String] or, in a model, define a type such as type
+// TextID struct{ uid.ID }, whose Value method returns that string. ID.Scan can read such a column.
 //
 // A nil *ID is written as null, NULL or <nil>. Read NULL into an *ID or a [database/sql.Null]. A
 // negative ID is invalid: methods fail with [ErrSyntax], or write text that no parser in this
@@ -157,7 +157,7 @@ func (id *ID) Scan(value any) error {
 		}
 		return id.Scan(int64(*v))
 	case nil:
-		return fmt.Errorf("%w: NULL; scan into *uid.ID or sql.Null[uid.ID] where it may occur", ErrSyntax)
+		return fmt.Errorf("%w: NULL, want an id; where NULL may occur, declare the destination as *uid.ID or sql.Null[uid.ID]", ErrSyntax)
 	default:
 		return fmt.Errorf("%w: a %T, want an integer or its decimal text", ErrSyntax, value)
 	}

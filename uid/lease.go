@@ -14,9 +14,9 @@ import (
 // that the caller knows to be free, and [lease.NewPermanent] turns any lease.Assigner into a
 // WorkerSource.
 type WorkerSource interface {
-	// Lease takes a number that satisfies request, and keeps it until Release. Lease calls
-	// request.Granted before it returns. The source calls Granted again whenever the grant changes,
-	// from one goroutine at a time. ctx bounds only this call.
+	// Lease takes a number that satisfies request, and holds it until Release is called on the
+	// result. Lease calls request.Granted before it returns. The source calls Granted again
+	// whenever the grant changes, from one goroutine at a time. ctx bounds only this call.
 	//
 	// If the WorkerSource has a String method, logs use it as the source's name.
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)

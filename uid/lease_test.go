@@ -145,7 +145,7 @@ func TestStartAwaitsReservedTime(t *testing.T) {
 			short, cancel := context.WithTimeout(t.Context(), time.Minute)
 			err := start(short)
 			cancel()
-			if want := "begin at " + f.from.UTC().Format(time.RFC3339); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) || len(f.released) != i+1 {
+			if want := "can make no ids before " + f.from.UTC().Format(time.RFC3339); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) || len(f.released) != i+1 {
 				t.Errorf("%v, %d numbers given back; want %q and %d", err, len(f.released), want, i+1)
 			}
 		}

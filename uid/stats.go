@@ -7,8 +7,8 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// Stats are the counts and the state of a generator of any kind. Reading them does not slow calls
-// down. Calls in flight may be missing from the counts.
+// Stats holds the counts and state of any kind of generator. Reading it does not slow calls down.
+// Calls in flight may be missing from the counts.
 type Stats struct {
 	Issued        int64         // ids issued
 	Starved       int64         // calls that found no id ready; Default, Slots and Backfill do not count them
@@ -27,7 +27,7 @@ type Stats struct {
 // ClockStats is the part of [Stats] that describes the time and the worker number in ids.
 type ClockStats struct {
 	Layout         bits.Layout
-	LayoutEnd      time.Time // first instant that the layout cannot represent
+	LayoutEnd      time.Time // end of the layout's last tick
 	LayoutEndsSoon bool      // LayoutEnd is less than a year away
 
 	Worker        int64     // number under which ids are stamped; -1 before there is one
@@ -45,8 +45,8 @@ type RingStats struct {
 	Borrowed     time.Duration // how far the last tick put into the ring is ahead of the clock
 	MaxBorrow    time.Duration // CachedConfig.MaxBorrow
 	Refills      int64         // number of times that the executor filled the ring
-	Helps        int64         // ticks put by calls that found the ring empty
-	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
+	Helps        int64         // ticks added to the ring by calls that found it empty
+	RejectedPuts int64         // runs whose ids were dropped; see CachedConfig.RejectedPut
 }
 
 // LoadStats is the part of [Stats] that describes ranges of ids from a store or a server.

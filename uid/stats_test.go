@@ -159,9 +159,9 @@ func TestReservationErrorSays(t *testing.T) {
 		want string
 	}{
 		{uid.ReservationError{Worker: 3}, "no worker number is held; the last was 3"},
-		{uid.ReservationError{Worker: 3, From: noon, Until: noon.Add(time.Minute)}, "worker 3 has it from 2026-11-20T12:00:00Z until 2026-11-20T12:01:00Z"},
-		{uid.ReservationError{Worker: 3, From: noon, Until: noon}, "worker 3 has none before 2026-11-20T12:00:00Z"},
-		{uid.ReservationError{Worker: 3, From: noon, Until: noon, Err: unavailable}, "worker 3 has none before 2026-11-20T12:00:00Z: the database is unavailable"},
+		{uid.ReservationError{Worker: 3, From: noon, Until: noon.Add(time.Minute)}, "worker 3 has time only from 2026-11-20T12:00:00Z until 2026-11-20T12:01:00Z"},
+		{uid.ReservationError{Worker: 3, From: noon, Until: noon}, "worker 3 has no reserved time before 2026-11-20T12:00:00Z"},
+		{uid.ReservationError{Worker: 3, From: noon, Until: noon, Err: unavailable}, "worker 3 has no reserved time before 2026-11-20T12:00:00Z: the database is unavailable"},
 	} {
 		if got, want := tt.err.Error(), uid.ErrReservation.Error()+": "+tt.want; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -92,7 +92,7 @@ func (t *table) there(ctx context.Context) (*table, error) {
 	case ctx.Err() == nil && t.dialect().Missing(err):
 		return nil, nil
 	case t.dialect().Denied(err):
-		err = fmt.Errorf("%w; the numbers of the two tables must differ: set NoOtherTable in the config if no ids of the two ever meet", err)
+		err = fmt.Errorf("%w; the numbers of the two tables must differ: set NoOtherTable in the config if ids from the two tables never share a column", err)
 	}
 	return nil, t.fail(ctx, "look for "+other.name+" beside", err)
 }
@@ -210,7 +210,7 @@ func (p pair) raise(ctx context.Context, above int64) error {
 	var sequence sql.NullString
 	err := nodes.ask(ctx, &sequence, "SELECT pg_get_serial_sequence(?, 'id')", nodes.quoted())
 	if err == nil && !sequence.Valid {
-		return fmt.Errorf("%w: the id of %s has no sequence of its own; set the one that it uses to %d", ErrKey, nodes.name, above)
+		return fmt.Errorf("%w: column id of %s owns no sequence; set the sequence that its default uses to %d", ErrKey, nodes.name, above)
 	}
 	if err == nil { // one statement, whose lock keeps keys that other processes draw meanwhile from being lowered
 		name := "'" + strings.ReplaceAll(sequence.String, "'", "''") + "'"
@@ -225,8 +225,8 @@ func (s *Store) clear(registry *table, greatest int64, within leasestore.Range) 
 	if greatest < within.From {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has given numbers up to %d, and this start takes %d to %d; want a range or number above %d, or neither; "+
-		"or, if the ids of the two never meet, NoOtherTable in the worker.StoreConfig", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
+	return fmt.Errorf("%w: %s has given out numbers up to %d, and this generator takes %d to %d; use Numbers or an assigned number above %d, or neither; "+
+		"or, if ids from the two tables never share a column, set NoOtherTable in the worker.StoreConfig", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
 }
 
 // authority returns the Registry's table if its key is the authority for new numbers, and nil if the
@@ -250,8 +250,8 @@ func (s *Store) known(host string) (*table, error) {
 	}
 	registry := s.other()
 	if registry == nil {
-		return nil, fmt.Errorf("%w: new numbers of %s are keys of a Registry's table, since a Registry has started beside it; "+
-			"want that table as RegistryTable in the worker.StoreConfig, and no NoOtherTable", ErrMixed, s.name)
+		return nil, fmt.Errorf("%w: new numbers of %s are keys of a Registry's table, because a Registry has started in the same database; "+
+			"set RegistryTable to that table in the worker.StoreConfig, without NoOtherTable", ErrMixed, s.name)
 	}
 	s.keyed.Store(true)
 	return registry, nil
@@ -293,7 +293,7 @@ func (s *Store) admits(ctx context.Context, registry *table, w leasestore.Write)
 	var rows int64
 	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> '"+drawnPort+"'", w.Number)
 	if err == nil && rows > 0 {
-		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, NoOtherTable in the worker.StoreConfig",
+		err = fmt.Errorf("%w: %s has given out number %d; assign another number, or, if ids from the two tables never share a column, set NoOtherTable in the worker.StoreConfig",
 			ErrMixed, registry.name, w.Number)
 	}
 	return err
@@ -304,8 +304,8 @@ func gone(registry *table, err error) error {
 	if err == nil || !registry.dialect().Missing(err) {
 		return err
 	}
-	return fmt.Errorf("%w: new numbers are keys of %s, which is gone; restore it, or, when no id of its numbers and of the leased ones "+
-		"can be made any more, rename the Leasers' table too: %w", ErrMixed, registry.name, err)
+	return fmt.Errorf("%w: new numbers are keys of %s, which is gone; restore it, or, once all generators that use it or the "+
+		"Leasers' table have stopped and the times they reserved have passed, rename the Leasers' table too: %w", ErrMixed, registry.name, err)
 }
 
 // drawn draws a key as the new number of a Leaser.

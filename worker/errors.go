@@ -16,7 +16,8 @@ var (
 	// Registry's table and the Leasers' table, or two tables whose names differ only in case.
 	ErrMixed = errors.New("worker: two tables could give out the same numbers")
 
-	// ErrNoTable means that Nodes, Leases, Free or Revoke found no table.
+	// ErrNoTable means that a table is missing: Nodes, Leases, Free or Revoke found none, or a
+	// generator started with NoSchema.
 	ErrNoTable = errors.New("worker: no such table")
 
 	// ErrDialect means that the package has no schema for this kind of database.

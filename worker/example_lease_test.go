@@ -87,7 +87,7 @@ func ExampleNewStatefulSet() {
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 
-	// The start of a second pod waits until the first one dies or gives a sign of life.
+	// The start of a second pod waits until the first one dies or sends a heartbeat.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_, err = uid.NewCached(ctx, leaser, uid.CachedConfig{})

@@ -252,7 +252,7 @@ func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error 
 		}
 		other := leasestore.Range{From: counter(c.Row), To: to}
 		if log != nil && other.From != within.From && other.From < other.To && other.To >= within.From {
-			log.WarnContext(ctx, "worker: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
+			log.WarnContext(ctx, "worker: two ranges of numbers overlap, so each can take numbers from the other; give each site its own range",
 				"table", s.name, "range", within.String(), "other", other.String())
 		}
 	}
@@ -301,7 +301,7 @@ func (s *Store) insertRow(ctx context.Context, values string, vars ...any) error
 }
 
 // errTaken says that the row may have been made, and has another's token by now.
-var errTaken = errors.New("the row was taken over at once, or was there")
+var errTaken = errors.New("another process took the row over immediately, or the row existed already")
 
 // errIgnored is why a write counts as not done.
 var errIgnored = errors.New("the database did not write a row, and returned no error")

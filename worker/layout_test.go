@@ -89,7 +89,7 @@ func TestLayoutBeside(t *testing.T) {
 			return nil
 		}})
 		err := start(p.leases.leaser(db, worker.StoreConfig{RegistryTable: p.nodes.Table}), "B", "")
-		wantAll(t, err, "this start has B", "ids have A", "NoOtherTable")
+		wantAll(t, err, "this generator has B", "ids have A", "NoOtherTable")
 		leaser := p.leaser(t)
 		for i, step := range []struct {
 			leaser           uid.WorkerSource

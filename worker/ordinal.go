@@ -10,10 +10,10 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// NewStatefulSet returns a source whose number is the ordinal of this process's pod in a
-// Kubernetes StatefulSet, such as 7 for billing-7. The pod's name is taken from the environment
-// variable POD_NAME, which a manifest may set from the pod's fields. If it is not set, the host
-// name is used.
+// NewStatefulSet returns a source whose number is the ordinal of this process's pod in a Kubernetes
+// StatefulSet, such as 7 for billing-7. The pod's name is taken from the environment variable
+// POD_NAME, which a manifest may set from the pod's fields. If it is not set, the host name is
+// used. If the name has no ordinal, or one above the layout's greatest number, the start fails.
 //
 // Used alone, the source relies on two promises from the caller: that nothing else, such as a
 // second StatefulSet or another cluster, makes ids with these numbers, and that all timestamps in
@@ -36,7 +36,7 @@ func (o ordinal) Assign(_ context.Context, limit int64) (int64, error) {
 	if name == "" {
 		var err error
 		if name, err = o.hostname(); err != nil {
-			return 0, fmt.Errorf("worker: StatefulSet: POD_NAME is not set, and no host name: %w", err)
+			return 0, fmt.Errorf("worker: StatefulSet: POD_NAME is not set, and the host name cannot be read: %w", err)
 		}
 		from = "the host name"
 	}

@@ -32,7 +32,7 @@ func TestOrdinal(t *testing.T) {
 		{name: "a blank", pod: "billing- 7", err: "want a name"},
 		{name: "other digits", pod: "billing-٧", err: "want a name"},
 		{name: "a domain", host: "billing-7.billing.svc", err: `the host name is "billing-7.billing.svc"`},
-		{name: "nothing", err: "no host name: unknown"},
+		{name: "nothing", err: "the host name cannot be read: unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := ordinal{

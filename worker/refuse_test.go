@@ -112,7 +112,7 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 				t.Errorf("%v does not match ErrConfig and ErrDB", err)
 			}
 			if name == "leaser" {
-				wantAll(t, err, "Window is 10m0s, want Expiry, 1h0m0s, or more")
+				wantAll(t, err, "Window is 10m0s, want at least Expiry (1h0m0s)")
 			}
 		})
 	}

@@ -54,9 +54,9 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 // another row. Call it once for each generator. While the database is busy, Assign retries for up
 // to two minutes, or until ctx is done if that is earlier.
 //
-// If the next number would exceed limit, the error is a lease.ExhaustedError
-// (lease.ErrExhausted). Other errors match lease.ErrConfig, ErrDB or ErrKey, are about the
-// environment (see lease.DetectNode), or wrap the driver's error with the operation and the
+// If the next number would exceed limit, the error is a lease.ExhaustedError (lease.ErrExhausted).
+// Other errors match lease.ErrConfig, ErrDB, ErrDialect, ErrKey, ErrMixed or ErrNoTable, are about
+// the environment (see lease.DetectNode), or wrap the driver's error with the operation and the
 // table. On error, number is 0; if the database has already consumed a key, no process ever uses
 // that key.
 //
@@ -227,7 +227,7 @@ func (r *Registry) remember(ctx context.Context, old, layout string) (string, er
 			err = r.ask(ctx, &rows, "SELECT COUNT(*) FROM "+r.quoted()+" WHERE id = ?", nodeLayout)
 			if err == nil && rows == 0 { // MySQL may have written another key
 				_, _ = r.exec(ctx, "DELETE FROM {table} WHERE host_name = ? AND port = ?", text.Host, text.Port)
-				err = fmt.Errorf("%w: %w: want an ID that can be %d", errForgets, ErrKey, nodeLayout)
+				err = fmt.Errorf("%w: %w: want an id column that accepts %d", errForgets, ErrKey, nodeLayout)
 			}
 		}
 		if r.dialect().Unfit(err) {
@@ -238,7 +238,7 @@ func (r *Registry) remember(ctx context.Context, old, layout string) (string, er
 }
 
 // errForgets is why a Registry's table does not remember a layout: its key admits no -1.
-var errForgets = errors.New("the row of the layout cannot be made")
+var errForgets = errors.New("the table cannot store the row of the layout")
 
 // confirm reads the committed row by its key and checks that this call wrote
 // it. It returns the database's time of creation.
@@ -248,10 +248,10 @@ func (r *Registry) confirm(ctx context.Context, number int64, wrote lease.Node) 
 		return time.Time{}, err
 	}
 	if len(rows) != 1 {
-		return time.Time{}, fmt.Errorf("%w: %d rows have it, want 1", ErrKey, len(rows))
+		return time.Time{}, fmt.Errorf("%w: %d rows have the same key, want 1", ErrKey, len(rows))
 	}
 	if read := rows[0].node(); read != wrote {
-		return time.Time{}, fmt.Errorf("%w: its row says %+v, want %+v", ErrKey, read, wrote)
+		return time.Time{}, fmt.Errorf("%w: the inserted row reads %+v, want %+v", ErrKey, read, wrote)
 	}
 	return moment(rows[0].Created), nil
 }

@@ -47,7 +47,7 @@ func (s *Store) checkFile(ctx context.Context, log *slog.Logger) (*fileCheck, er
 	if _, err := c.token(ctx, -1); s.dialect().Transient(err) || ctx.Err() != nil {
 		return nil, err
 	} else if err != nil {
-		log.WarnContext(ctx, "worker: the file of the database cannot be opened a second time, so its being replaced would go unnoticed",
+		log.WarnContext(ctx, "worker: the file of the database cannot be opened a second time, so a replaced file would go unnoticed",
 			"file", c.path, "error", err)
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 	}
 	switch {
 	case err != nil:
-		return s.marked(fmt.Errorf("open %s anew: %w", c.path, err))
+		return s.marked(fmt.Errorf("reopen %s: %w", c.path, err))
 	case got == token:
 		return nil
 	}

@@ -83,7 +83,7 @@ func TestFileUnreadable(t *testing.T) {
 		need.Must(t, os.Rename(step[0], step[1]))
 	}
 	told := h.Await(t, "it is told", func(g lease.Grant) bool { return g.Err != nil })
-	if !told.Held || !strings.Contains(told.Err.Error(), "open "+path+" anew: ") {
+	if !told.Held || !strings.Contains(told.Err.Error(), "reopen "+path+": ") {
 		t.Errorf("%v; want that the file cannot be opened", told)
 	}
 	need.Must(t, os.Rename(path+".real", path))

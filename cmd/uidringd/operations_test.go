@@ -62,7 +62,7 @@ shutdown: {delay: 0s, release: 1s}
 	store.Continue()
 	is("/readyz", http.StatusOK, "ready\n")
 	store.Pause()
-	if code := r.end(t, syscall.SIGTERM); code != 1 || !strings.Contains(r.log.String(), `not all was given back: generator "ids": redis://`) {
+	if code := r.end(t, syscall.SIGTERM); code != 1 || !strings.Contains(r.log.String(), `some numbers or ranges were not given back: generator "ids": redis://`) {
 		t.Errorf("exit code %d, want 1, since the number was not given back", code)
 	}
 	log := r.log.String()

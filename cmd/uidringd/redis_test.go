@@ -41,7 +41,7 @@ func TestRedisFirstStart(t *testing.T) {
 	}
 	other := &running{cmd: process(t, t.TempDir(), "--listen", "127.0.0.1:0")}
 	other.begin(t)
-	if status, _ := get(t, http.DefaultClient, other.url+"/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process has its port") {
+	if status, _ := get(t, http.DefaultClient, other.url+"/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process uses its port") {
 		t.Errorf("%d, %s", status, &other.log)
 	}
 	other.end(t, os.Interrupt)

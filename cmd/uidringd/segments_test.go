@@ -25,7 +25,7 @@ func TestSegmentsInRedis(t *testing.T) {
 		{"segments set orders --at-least 1000", "the counter of orders is 1000\n", 0},
 		{"gen --segment orders -n 2", "1000\n1001\n", 0},
 		{"gen --segment orders -n 1", "1002\n", 0}, // the rest was returned
-		{"gen --segment oders", "uidringd segments create oders makes it", 1},
+		{"gen --segment oders", "create it with uidringd segments create oders", 1},
 		{"segments", "TAG     NEXT  STEP  UPDATED\norders  1003  1000  ", 0},
 		{"segments --table sequence", "--table is for SQL databases", 2},
 		{"segments create invoices --gapless", "gapless counters need an SQL database", 1},

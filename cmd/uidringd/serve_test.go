@@ -156,8 +156,8 @@ func TestCheckAndPrint(t *testing.T) {
 		{[]string{"--listen", "0.0.0.0:0"}, 2, []string{"nobody has to authenticate"}},
 		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, []string{
 			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused"}},
-		{[]string{"--listen", taken.Addr().String()}, 1, []string{"uidringd: listen, or --listen: ", "address already in use"}},
-		{[]string{"--listen", "127.0.0.1:0", "--redis", taken.Addr().String()}, 1, []string{"uidringd: redis.listen, or --redis: ", "address already in use"}},
+		{[]string{"--listen", taken.Addr().String()}, 1, []string{"uidringd: listen (or --listen): ", "address already in use"}},
+		{[]string{"--listen", "127.0.0.1:0", "--redis", taken.Addr().String()}, 1, []string{"uidringd: redis.listen (or --redis): ", "address already in use"}},
 		{[]string{"--listen", "127.0.0.1:0", "--redis", "127.0.0.1:6380", "--config", unavailable}, 1, []string{"address already in use"}}, // without --config the server goes on
 		{[]string{"serve"}, 2, []string{`unknown`}},
 		{[]string{"--nosuch"}, 2, []string{`unknown flag: --nosuch`}},

@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A holder is alive for less than the expiry after its last sign of life.
+// A holder is alive for less than the expiry after its last heartbeat.
 func TestState(t *testing.T) {
 	for heartbeat, want := range map[int64]leasestore.State{0: leasestore.StateFree, 400: leasestore.StateExpired, 401: leasestore.StateHeld} {
 		if got := State(heartbeat, 1000, 600*time.Millisecond); got != want {

@@ -9,16 +9,16 @@
 //
 // Use a [Sealer] wherever 128 bits fit. Where the result must be an integer, use a [Permutation],
 // which makes 63-bit numbers: a number hides as much as a token, but anyone can make a valid
-// number. Later releases will open tokens from this one.
+// number. Later releases will open tokens, and restore numbers, that this release made.
 //
 // # What is hidden
 //
 //	                                          Token      number
-//	when, by whom, in which order, how many   hidden     hidden
+//	when and where made, order and count      hidden     hidden
 //	whether two in one context share an id    visible    visible
 //	whether two in different contexts do      hidden     hidden
-//	how many different ones were seen         visible    visible
-//	chance that a forged one yields an id     2^-65      1
+//	how many distinct ids were seen           visible    visible
+//	chance that a forgery yields an id        2^-65      1
 //	chance that it yields one of M in use     M / 2^128  M / 2^63
 //
 // Neither a token nor a number replaces authorization. A token does not expire, and anyone who has

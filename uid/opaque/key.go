@@ -24,7 +24,7 @@ const (
 // the same key.
 const salt = "github.com/uidring/uidring/uid/opaque"
 
-var errUnmade = fmt.Errorf("%w: made without its constructor", ErrConfig)
+var errUnmade = fmt.Errorf("%w: the value was not made by its constructor", ErrConfig)
 
 // blocks lends memory for one block to each call. A local variable would escape to
 // the heap when a call passes it to a [cipher.Block].

@@ -10,8 +10,9 @@ import (
 )
 
 // Permutation turns ids into random-looking numbers from 0 to 2^63-1, and turns those numbers back
-// into ids. Prefer a [Sealer] where a [Token] fits: every number restores to some id, so a forged
-// number goes unnoticed. JavaScript rounds numbers above 2^53: write them as strings in JSON.
+// into ids. Prefer a [Sealer] where a [Token] fits: every non-negative number maps back to some id,
+// so a forged number goes unnoticed. JavaScript rounds numbers above 2^53: write them as strings in
+// JSON.
 //
 // [NewPermutation] makes one; Permute and Restore fail with [ErrConfig] on a zero or nil
 // Permutation. A Permutation is safe for concurrent use and allocates nothing per number.
@@ -41,7 +42,7 @@ func (p *Permutation) Permute(id uid.ID) (int64, error) {
 		return 0, errUnmade
 	}
 	if id < 0 {
-		return 0, fmt.Errorf("%w: id %d, want 0 or above", ErrSyntax, id)
+		return 0, fmt.Errorf("%w: id %d, want 0 or more", ErrSyntax, id)
 	}
 	upper, lower := uint32(id>>32), uint32(id)
 	block := blocks.Get().(*[aes.BlockSize]byte)
@@ -53,14 +54,14 @@ func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	return int64(upper)<<32 | int64(lower), nil
 }
 
-// Restore returns the id for which [Permutation.Permute] returned n. For any other non-negative n,
-// it returns some id and no error. For a negative number, the error matches [ErrSyntax].
+// Restore returns the id that [Permutation.Permute] maps to n. Every non-negative n has one, so
+// Restore cannot detect a forged number. For a negative number, the error matches [ErrSyntax].
 func (p *Permutation) Restore(n int64) (uid.ID, error) {
 	if p == nil || p.cipher == nil {
 		return 0, errUnmade
 	}
 	if n < 0 {
-		return 0, fmt.Errorf("%w: number %d, want 0 or above", ErrSyntax, n)
+		return 0, fmt.Errorf("%w: number %d, want 0 or more", ErrSyntax, n)
 	}
 	upper, lower := uint32(n>>32), uint32(n)
 	block := blocks.Get().(*[aes.BlockSize]byte)

@@ -41,7 +41,7 @@ func (s *Sealer) Seal(id uid.ID) (Token, error) {
 		return Token{}, errUnmade
 	}
 	if id < 0 {
-		return Token{}, fmt.Errorf("%w: id %d, want 0 or above", ErrSyntax, id)
+		return Token{}, fmt.Errorf("%w: id %d, want 0 or more", ErrSyntax, id)
 	}
 	block := blocks.Get().(*[aes.BlockSize]byte)
 	clear(block[:8])

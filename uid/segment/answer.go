@@ -129,10 +129,10 @@ func (l *loader) report() {
 	switch {
 	case before == nil && refused != nil:
 		l.journal.Add(func() {
-			log.Warn("segment: no ids are reserved", "store", l.store.String(), "tag", l.tag, "error", refused)
+			log.Warn("segment: cannot reserve ids", "store", l.store.String(), "tag", l.tag, "error", refused)
 		})
 	case before != nil && refused == nil:
-		l.journal.Add(func() { log.Info("segment: ids are reserved again", "store", l.store.String(), "tag", l.tag) })
+		l.journal.Add(func() { log.Info("segment: reserving ids again", "store", l.store.String(), "tag", l.tag) })
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *call[T]) wait(ctx context.Context) error {
 	defer cancel()
 	err := c.Wait(hanging)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("it has not answered for %v: %w", time.Since(c.began).Round(time.Second), err)
+		return fmt.Errorf("no answer for %v: %w", time.Since(c.began).Round(time.Second), err)
 	}
 	return err
 }

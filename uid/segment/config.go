@@ -14,10 +14,10 @@ import (
 
 // These are the defaults of the fields of [Config] and [StripedConfig].
 const (
-	DefaultStep        = 1000 // of new counters
+	DefaultStep        = 1000 // of a counter that Create makes; a store keeps its own
 	DefaultMaxStep     = 1 << 30
 	DefaultAhead       = 10 * time.Minute
-	DefaultLoadAt      = 10
+	DefaultLoadAt      = 10 // percent
 	DefaultLoadTimeout = 5 * time.Second
 	DefaultBlock       = 1000
 )
@@ -33,9 +33,10 @@ var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. Zero fields take their default values.
 type Config struct {
-	// Create makes New create the counter and its table if they are missing. New cannot tell a new
-	// counter from a lost one: it restarts a lost one at 1, and ids repeat. In production, run
-	// "uidring segments create" (for Redis, "uidringd segments create") once per counter.
+	// Create makes New, NewTags and NewStriped create a missing counter and its table. They cannot
+	// tell a new counter from a lost one: it restarts a lost one at 1, and ids repeat. In
+	// production, run "uidring segments create" (for Redis, "uidringd segments create") once per
+	// counter.
 	Create bool
 
 	// Step is the number of ids in the first range, from MinStep to MaxStep. Zero means the store's
@@ -55,8 +56,9 @@ type Config struct {
 	// must be from 1 to 99; zero means 10.
 	LoadAt int
 
-	// LoadTimeout bounds how long a call waits for a load. After that, calls that find no id fail
-	// immediately until the store answers. Zero means 5 seconds.
+	// LoadTimeout bounds how long a call waits for a load. After that, Next and NextN fail
+	// immediately until the store answers, unless RejectedTake makes them wait. Zero means 5
+	// seconds.
 	LoadTimeout time.Duration
 
 	// Limit is the greatest id. It must be at least 1; zero means 2^63-2, the most that a BIGINT
@@ -69,7 +71,7 @@ type Config struct {
 	RejectedTake uid.TakePolicy
 
 	// Logger receives warnings; nil means [slog.Default]. Nothing is logged per id. The handler may
-	// draw ids from the generator, since only Close waits for it.
+	// draw ids from the generator: no call but Close waits for the handler.
 	Logger *slog.Logger
 }
 

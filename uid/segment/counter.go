@@ -86,9 +86,8 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 	return &Counter{deal.ClaimsOf[uid.ID, uid.Run](d), d, d.Ring(), l}, nil
 }
 
-// Next returns an id from memory. If none is left and the next range is still loading, Next waits
-// for it. If the store is unavailable and all loaded ids are used, Next fails with a
-// [*LoadError], or waits if Config.RejectedTake is [uid.PolicyWait].
+// Next returns an id from memory. If none is left, Config.RejectedTake decides: by default, Next
+// waits for a load in flight, and fails with a [*LoadError] while the store is unavailable.
 func (c *Counter) Next() (id uid.ID, err error) {
 	taken, err := c.ring.Take()
 	return uid.ID(taken), err
@@ -120,7 +119,7 @@ func (c *Counter) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.c
 func (c *Counter) Close() error { return c.dealer.Close() }
 
 // Shutdown unblocks every waiting call and returns unused ids to the store. ctx bounds how long it
-// waits for the store. Later calls return [uid.ErrClosed].
+// waits for the store. Later calls for ids return [uid.ErrClosed].
 func (c *Counter) Shutdown(ctx context.Context) error { return c.dealer.Shutdown(ctx) }
 
 // Stats returns the Counter's counts and state. It never waits for the store.

@@ -107,7 +107,7 @@ func (h *shard) checkAlone(counters []CounterInfo, create bool) error {
 		}
 	}
 	if create && plain && !made {
-		return fmt.Errorf("%w: ids would repeat: %s has %q, which is spent, and not %q; create that counter above the highest id in use",
+		return fmt.Errorf("%w: ids would repeat: %s has %q, which is spent, but lacks %q; create that counter above the highest id in use",
 			ErrConfig, h.store, h.plain, h.tag)
 	}
 	return nil

@@ -20,8 +20,8 @@ import (
 // the number of ids reserved. No two calls, even from different processes, ever return overlapping
 // ranges.
 //
-// If the outcome is unknown, Reserve returns an error, and no later call returns that range: it
-// becomes a gap. Reserve returns soon after ctx is done. Errors match
+// If the outcome is unknown, Reserve returns an error. If the write took effect, no later call
+// returns that range: it becomes a gap. Reserve returns soon after ctx is done. Errors match
 //
 //   - [ErrUnknownTag] if tag has no counter: Reserve never creates one;
 //   - [ErrUsedUp] if fewer than n ids are left: the counter is unchanged;
@@ -129,7 +129,7 @@ func CheckTag(tag string) error {
 	case tag == "":
 		return invalidTag("it is empty")
 	case len(tag) > MaxTag:
-		return invalidTag(fmt.Sprintf("%.16q… has %d bytes, want %d at most", tag, len(tag), MaxTag))
+		return invalidTag(fmt.Sprintf("%.16q… has %d bytes, want at most %d", tag, len(tag), MaxTag))
 	case !utf8.ValidString(tag) || strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return invalidTag(fmt.Sprintf("%q, want printable UTF-8", tag))
 	case strings.TrimSpace(tag) != tag:

@@ -38,9 +38,9 @@ func (c *StripedConfig) prepare() *invalid.List {
 }
 
 // Striped makes ids from one counter in each of several stores. Blocks of consecutive ids rotate
-// among the N stores: store i has every block b with b ≡ i (mod N). Striped makes ids as long as at
-// least one store is reachable. Make one with [NewStriped]. All methods are safe for concurrent
-// use.
+// among the N stores: stores[i] has every block b with b mod N = i, where block b begins at id b ×
+// Block. Striped makes ids as long as at least one store is reachable. Make one with [NewStriped].
+// All methods are safe for concurrent use.
 //
 // Order: each id comes from a random store, so ids ascend only within one store.
 type Striped struct {

@@ -21,7 +21,8 @@ const (
 	DefaultIdle    = time.Hour
 )
 
-// ErrTooManyTags means that Tags cannot open a tag, because TagsConfig.MaxTags tags are open.
+// ErrTooManyTags means that Tags cannot open a tag, because as many as TagsConfig.MaxTags allows
+// are open.
 var ErrTooManyTags = errors.New("segment: too many tags are open")
 
 // TagsConfig configures [Tags]. Zero fields take their default values.
@@ -109,9 +110,9 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	return t, nil
 }
 
-// Next returns the next id of tag. If the tag is not open, Next opens it, and waits for the store
-// until ctx is done. Otherwise Next works like [Counter.Next] and ignores ctx. For a deadline on
-// every call, use Wait.
+// Next returns the next id of tag. If the tag is not open, Next opens it, which may wait for the
+// store, at most until ctx is done. Errors of opening are those of New, and [ErrTooManyTags].
+// Otherwise Next works like [Counter.Next] and ignores ctx. For a deadline on every call, use Wait.
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Next(); return err })
 	return id, err
@@ -235,7 +236,7 @@ func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 	case refused && time.Now().Before(r.until):
 		return nil, r.err
 	case t.count == t.config.MaxTags:
-		return nil, fmt.Errorf("%w: %q would be one above MaxTags, %d", ErrTooManyTags, tag, t.config.MaxTags)
+		return nil, fmt.Errorf("%w: cannot open %q beside MaxTags (%d) others", ErrTooManyTags, tag, t.config.MaxTags)
 	}
 	e := &entry{ready: make(chan struct{}), gone: make(chan struct{}), since: time.Now()}
 	t.count++

@@ -26,7 +26,9 @@ func (t *Tags) keepIdleClosed() {
 				}
 			})
 			if err := closeAll(idle, t.closeIdle); err != nil {
-				t.journal.Add(func() { t.config.Logger.Warn("segment: idle tags are closed", "error", err) })
+				t.journal.Add(func() {
+					t.config.Logger.Warn("segment: idle tags were closed, but not all of their unused ids were returned", "error", err)
+				})
 			}
 		case <-t.ctx.Done():
 			return
@@ -83,7 +85,7 @@ type closeError struct {
 
 // Error returns one line, with the first five tags and the first fault.
 func (e *closeError) Error() string {
-	return fmt.Sprintf("segment: unused ids of %d of %d tags are not returned, first %q: %s",
+	return fmt.Sprintf("segment: unused ids of %d of %d tags were not returned, first %q: %s",
 		len(e.tags), e.of, e.tags[:min(len(e.tags), 5)], strings.ReplaceAll(e.faults[0].Error(), "\n", "; "))
 }
 
@@ -94,7 +96,7 @@ func (t *Tags) Close() error { return deal.Close(t.Shutdown) }
 
 // Shutdown closes all tags, 16 at a time, and returns unused ids to the store. ctx bounds how long
 // it waits for the store. The error gives the number of tags whose ids were not returned, and names
-// the first five. Later calls return [uid.ErrClosed].
+// the first five. Later calls for ids return [uid.ErrClosed].
 func (t *Tags) Shutdown(ctx context.Context) error {
 	t.mu.Lock()
 	t.cancel() // with mu held, so that no tag is added afterwards

@@ -49,7 +49,7 @@ func TestManyTagsAtOnce(t *testing.T) {
 		want  string // of the error
 	}{
 		{uid.CloseTimeout, ""},
-		{time.Second + takes/2, `^segment: unused ids of 2[12]\d\d of 3000 tags are not returned, first \[("tag \d+" ?){5}\]: .*return \d+ ids of "tag \d+" to memory: context deadline exceeded$`},
+		{time.Second + takes/2, `^segment: unused ids of 2[12]\d\d of 3000 tags were not returned, first \[("tag \d+" ?){5}\]: .*return \d+ ids of "tag \d+" to memory: context deadline exceeded$`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)

@@ -62,7 +62,7 @@ func (c *Client) request(ctx context.Context, s *server, n int64) (*answer, erro
 	case response.StatusCode != http.StatusOK:
 		return nil, statusError(s, response, body)
 	case err != nil:
-		return nil, fmt.Errorf("uidclient: read the answer of %s: %w", s.url, err)
+		return nil, fmt.Errorf("uidclient: read the response of %s: %w", s.url, err)
 	case int64(len(body)) > most:
 		return nil, fmt.Errorf("%w: %s: more than %d bytes for %d ids", ErrAnswer, s.url, most, n)
 	}
@@ -102,11 +102,11 @@ func (a *answer) read(body []byte, n int64) error {
 	case a.Instance == "" || len(a.Instance) > maxInstance:
 		return fmt.Errorf("instance is %.16q, want 1 to %d bytes", a.Instance, maxInstance)
 	case a.Kind == "slots":
-		return fmt.Errorf("the ids have no order, since the generator is of kind slots: want another kind")
+		return fmt.Errorf("ids of a generator of kind slots have no order; want another kind")
 	case a.Number < 1:
 		return fmt.Errorf("number is %d, want 1 or more", a.Number)
 	case len(a.Runs) == 0:
-		return fmt.Errorf("there are no runs, want %d ids", n)
+		return fmt.Errorf("no ids, want 1 to %d", n)
 	}
 	a.runs = make([]ringbuffer.Run, 0, len(a.Runs)+1)
 	last := int64(0)
@@ -114,11 +114,11 @@ func (a *answer) read(body []byte, n int64) error {
 		first, err := strconv.ParseInt(run.First, 10, 64)
 		switch {
 		case err != nil || first < 1 || run.Count < 1 || first > math.MaxInt64-(run.Count-1):
-			return fmt.Errorf("a run is %d ids from %.24q, want 1 or more from 1 or above", run.Count, run.First)
+			return fmt.Errorf("a run has %d ids from %.24q, want 1 or more ids, from 1 or more", run.Count, run.First)
 		case first <= last:
-			return fmt.Errorf("a run starts at %d after one that ends at %d, want it above", first, last)
+			return fmt.Errorf("a run starts at %d, want more than %d, the last id of the run before it", first, last)
 		case run.Count > n-a.count:
-			return fmt.Errorf("there are more than the %d ids asked for", n)
+			return fmt.Errorf("more ids than the %d that were requested", n)
 		}
 		a.runs = append(a.runs, ringbuffer.Run{First: first, N: run.Count})
 		a.count += run.Count

@@ -115,9 +115,8 @@ func newHTTP(config *Config) *http.Client {
 	}
 }
 
-// Next returns the next id from memory. If no id is left, Next waits for the fetch in flight. If
-// no server answers, Next fails with an [*UnavailableError], or waits if Config.RejectedTake is
-// [uid.PolicyWait].
+// Next returns the next id from memory. If no id is left, Config.RejectedTake decides: by default,
+// Next waits for the fetch in flight, and fails with an [*UnavailableError] if no server answers.
 func (c *Client) Next() (id uid.ID, err error) {
 	taken, err := (*ringbuffer.Ring)(atomic.LoadPointer(&c.ring)).Take()
 	return uid.ID(taken), err

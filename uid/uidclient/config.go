@@ -55,9 +55,9 @@ type Config struct {
 	// seconds, or MaxAge if that is less.
 	Ahead time.Duration
 
-	// MaxAge limits the age of ids in this process. The client drops older ids and fetches fresh
-	// ones. Zero means a minute; the minimum is 100 milliseconds. For ids of a counter, which
-	// carry no time, set [uid.Unlimited].
+	// MaxAge limits how long the client keeps ids, from the request that fetched them. It drops
+	// older ids and fetches fresh ones. Zero means a minute; the minimum is 100 milliseconds. For
+	// ids of a counter, which carry no time, set [uid.Unlimited].
 	MaxAge time.Duration
 
 	// MaxIDs is the maximum number of ids in one request, from 1 to 2^24; zero means a million. If
@@ -102,14 +102,14 @@ func (c *Config) prepare() *invalid.List {
 	c.Ahead = cmp.Or(c.Ahead, min(DefaultAhead, oldest))
 	c.Timeout = cmp.Or(c.Timeout, min(DefaultTimeout, oldest/2)) // an answer must not be old when it comes
 	if c.Ahead <= 0 || c.Ahead > oldest {
-		faults.Add("Ahead", c.Ahead, fmt.Sprintf("more than 0, and at most MaxAge, %v", c.MaxAge))
+		faults.Add("Ahead", c.Ahead, fmt.Sprintf("more than 0, and at most MaxAge (%v)", c.MaxAge))
 	}
 	if c.Timeout <= 0 || c.Timeout > oldest/2 {
-		faults.Add("Timeout", c.Timeout, fmt.Sprintf("more than 0, and at most half of MaxAge, %v", c.MaxAge))
+		faults.Add("Timeout", c.Timeout, fmt.Sprintf("more than 0, and at most half of MaxAge (%v)", c.MaxAge))
 	}
 	invalid.Range(faults, "MaxIDs", c.MaxIDs, 1, MaxIDs)
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		faults.Add("Token", "not shown", "printable ASCII without blanks") // it is a secret
+		faults.Add("Token", "not shown", "printable ASCII without spaces") // it is a secret
 	}
 	return faults
 }
@@ -121,7 +121,7 @@ func (c *Config) requests(urls []string, name string) ([]string, error) {
 		faults.Add("name", fmt.Sprintf("%.16q", name), fmt.Sprintf("1 to %d bytes of printable text", maxName))
 	}
 	if len(urls) == 0 {
-		faults.Add("urls", "empty", "one URL or more")
+		faults.Add("urls", "empty", "one or more URLs")
 	}
 	requests := make([]string, len(urls))
 	for i, text := range urls {

@@ -21,11 +21,11 @@
 // retries immediately; after a 503 or timeout, it halves the next request. Ids that a Client
 // drops, because of their age (Config.MaxAge) or at Close, leave a gap.
 //
-// A Client starts with a random server, and stays with it while it answers. When one fails, or
-// does not answer within Config.Timeout, the Client tries the next. It avoids the failed server
-// for 0.1 seconds, and for up to 10 if failures continue. If there is only one URL, such as a
-// load balancer's, it is retried once. A Client speaks HTTP/1.1 and, after a timeout, opens
-// another connection.
+// A Client starts with a random server, and stays with it while it answers. When one fails, or does
+// not answer within Config.Timeout, the Client tries the next. It avoids the failed server for 0.1
+// seconds, and for up to 10 if failures continue. If there is only one URL, such as a load
+// balancer's, the Client tries it a second time before the fetch counts as failed. A Client speaks
+// HTTP/1.1 and, after a timeout, opens another connection.
 //
 // If the ids in an instance's response are not above those in its earlier responses, or repeat an
 // id from another instance, a Client rejects that instance for good, with [uid.ErrRewound]. The

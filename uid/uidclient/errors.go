@@ -13,7 +13,7 @@ import (
 
 var (
 	// ErrAnswer means that a server's response is not a list of runs.
-	ErrAnswer = errors.New("uidclient: invalid answer")
+	ErrAnswer = errors.New("uidclient: invalid response")
 
 	errMoved   = errors.New("uidclient: another instance has answered")
 	errTooMany = errors.New("uidclient: a server allows fewer ids")

@@ -47,8 +47,8 @@ func (c *Client) note(a *answer, err error) {
 	c.mu.Unlock()
 	switch {
 	case began && before == nil && err != nil:
-		c.config.Logger.Warn("uidclient: no ids are fetched", "name", c.name, "error", err)
+		c.config.Logger.Warn("uidclient: cannot fetch ids", "name", c.name, "error", err)
 	case began && before != nil && err == nil:
-		c.config.Logger.Info("uidclient: ids are fetched again", "name", c.name)
+		c.config.Logger.Info("uidclient: fetching ids again", "name", c.name)
 	}
 }

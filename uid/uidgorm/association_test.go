@@ -116,7 +116,7 @@ func TestSelectedAssociations(t *testing.T) {
 		wantAsked(t, s.gen, 1, 2)
 		wantAllOnce(t, s)
 		user = newUser("bob")
-		wantError(t, s.db.Omit("Addresses.ID").Create(&user).Error, uidgorm.ErrKey, "Omit names uidgorm_test.Address.ID, want it written")
+		wantError(t, s.db.Omit("Addresses.ID").Create(&user).Error, uidgorm.ErrKey, "Omit names uidgorm_test.Address.ID, which must be written")
 		if n := count(t, s.db.Model(&User{})); n != 1 {
 			t.Errorf("%d users, want 1", n)
 		}

@@ -19,11 +19,11 @@
 // waits for ids until the context is done (WaitN). Otherwise it calls NextN, and the generator's
 // policy decides whether the call waits or fails.
 //
-// In a composite primary key, the plugin fills at most one field: the one with the tag, or else a
-// field named ID of one of the types above. It never fills the foreign key of a belongs-to
-// relation. If a model's primary key is also the foreign key to its owner, as in some has-one
-// relations, the model must declare a belongs-to relation to the owner or opt out with the tag
-// uid:false.
+// In a composite primary key, the plugin fills at most one field: the one with the tag or, if there
+// is none, the field named ID, if it has one of the types above. It never fills the foreign key of
+// a belongs-to relation. If a model's primary key is also the foreign key to its owner, as in some
+// has-one relations, the model must declare a belongs-to relation to the owner or opt out with the
+// tag uid:false.
 //
 // If the plugin cannot fill a key, the create fails with [ErrKey] or [ErrGenerator] before GORM
 // sends the statement. The error names the model and the field. A row that the database rejects
@@ -57,8 +57,8 @@
 // for the rest. The plugin gives the struct or map the key of the row that remains, before GORM
 // saves rows that refer to it. It gets that key:
 //
-//   - from RETURNING if the row is returned: for DO UPDATE and, on MariaDB 10.5 or later, DO
-//     NOTHING;
+//   - from RETURNING, where the database returns the row: after DO UPDATE and, on MariaDB 10.5 or
+//     later, DO NOTHING;
 //   - on MySQL from LAST_INSERT_ID, for a single row with clause.OnConflict;
 //   - otherwise, if a row may have been kept, from two SELECTs, one by the new keys and one by
 //     the conflicting columns: those in OnConflict, or those tagged unique or uniqueIndex;

@@ -147,7 +147,7 @@ func (k *key) include(stmt *gorm.Statement) error {
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
 	switch written, named := columns[k.field.DBName]; {
 	case named && !written:
-		return fmt.Errorf("%w: Omit names %s, want it written", ErrKey, k)
+		return fmt.Errorf("%w: Omit names %s, which must be written", ErrKey, k)
 	case !named && restricted:
 		// The slice may be shared with other statements.
 		stmt.Selects = append(slices.Clip(stmt.Selects), k.field.DBName)

@@ -65,7 +65,7 @@ type Keys struct {
 	Models []any     // structs or pointers to structs, such as &Order{}
 }
 
-var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one of New").Err()
+var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one from New").Err()
 
 // Validate reports every invalid field in one error, which matches [ErrConfig].
 func (c Config) Validate() error {
@@ -185,14 +185,14 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key, c *creation) error {
 	ids := make([]uid.ID, len(slots))
 	n, err := p.take(stmt.Context, k.schema.ModelType, ids)
 	if err == nil && n != len(ids) {
-		err = errors.New("and no error")
+		err = errors.New("the generator returned no error")
 	}
 	if err != nil {
 		return fmt.Errorf("%w for %s: got %d of %d: %w", ErrGenerator, k, n, len(ids), err)
 	}
 	for _, id := range ids {
 		if id <= 0 {
-			return fmt.Errorf("%w for %s: got %d, want it above 0", ErrGenerator, k, id)
+			return fmt.Errorf("%w for %s: got %d, want more than 0", ErrGenerator, k, id)
 		}
 	}
 	for i := range slots {

@@ -30,7 +30,7 @@ func TestUse(t *testing.T) {
 	}
 	fresh := s.Reopen(t, nil, gorm.Config{})
 	wantError(t, fresh.Use(uidgorm.New(nil, uidgorm.Config{})), uidgorm.ErrConfig, "uidgorm: invalid config: gen is nil, want a generator")
-	wantError(t, fresh.Use(&uidgorm.Plugin{}), uidgorm.ErrConfig, "Plugin is zero, want one of New")
+	wantError(t, fresh.Use(&uidgorm.Plugin{}), uidgorm.ErrConfig, "Plugin is zero, want one from New")
 	keys := []uidgorm.Keys{{nil, []any{Line{}}}, {gen, nil}, {gen, []any{"orders", nil}}, {gen, []any{&Item{}, Item{}}}}
 	wantError(t, fresh.Use(uidgorm.New(gen, uidgorm.Config{Keys: keys})), uidgorm.ErrConfig,
 		"Keys[0].From is nil, want a generator",

@@ -94,11 +94,11 @@ func TestValuesRefused(t *testing.T) {
 			{model.Create([]any{&Item{}}).Error, []string{"the value is a interface {}"}},
 			{model.Create([]*map[string]any{{}}).Error, []string{"the value is a map[string]interface {}"}},
 			{model.Create(namedMap{}).Error, []string{"the value is a uidgorm_test.namedMap"}},
-			{model.Create(map[string]any(nil)).Error, []string{"Item.ID: the map is nil, want a map that can be written"}},
+			{model.Create(map[string]any(nil)).Error, []string{"Item.ID: the map is nil, want one that can be written"}},
 			{model.Create(new(map[string]any)).Error, []string{"Item.ID: the map is nil"}},
 			{model.Create([]map[string]any{{"name": "x"}, nil}).Error, []string{"Item.ID: the map is nil"}},
 			{model.Create(map[string]any{"id": 0, "ID": 7}).Error, []string{`Item.ID is in map 0 as "`, "want one"}},
-			{s.db.Omit("ID").Create(&items).Error, []string{"Omit names uidgorm_test.Item.ID, want it written"}},
+			{s.db.Omit("ID").Create(&items).Error, []string{"Omit names uidgorm_test.Item.ID, which must be written"}},
 			{s.db.Omit("id").Create(&Item{ID: 7}).Error, []string{"Omit names uidgorm_test.Item.ID"}},
 			{model.Omit("ID").Create(map[string]any{"name": "x"}).Error, []string{"Omit names uidgorm_test.Item.ID"}},
 		} {
@@ -136,9 +136,9 @@ func TestGeneratorFails(t *testing.T) {
 	}{
 		{"ring empty", nil, uid.ErrNotReady, "got 0 of 3: uid: no id is ready"},
 		{"partial", []uid.ID{first, first + 1}, boom, "got 2 of 3: boom"},
-		{"partial, without an error", []uid.ID{first}, nil, "got 1 of 3: and no error"},
-		{"zero", []uid.ID{first, first + 1, 0}, nil, "got 0, want it above 0"},
-		{"negative", []uid.ID{first, -1, first + 1}, nil, "got -1, want it above 0"},
+		{"partial, without an error", []uid.ID{first}, nil, "got 1 of 3: the generator returned no error"},
+		{"zero", []uid.ID{first, first + 1, 0}, nil, "got 0, want more than 0"},
+		{"negative", []uid.ID{first, -1, first + 1}, nil, "got -1, want more than 0"},
 	}
 	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
 		for _, fail := range fails {

@@ -42,8 +42,8 @@ func (*Plugin) settle(db *gorm.DB) {
 	for _, s := range lost {
 		s.undo(stmt.Context)
 		if err == nil && (c.nested || s.m == nil && c.key.hasRelatives(stmt, s.row)) {
-			err = fmt.Errorf("%w: %s (row %d): relatives would refer to it; want tags unique or uniqueIndex on the "+
-				"columns that conflict, or the row's key", ErrConflict, c.key, s.at)
+			err = fmt.Errorf("%w: %s (row %d): related rows would need its key; tag the columns that conflict "+
+				"as unique or uniqueIndex, or set the row's key", ErrConflict, c.key, s.at)
 		}
 	}
 	if err != nil {

@@ -128,7 +128,7 @@ func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
 	slots := make([]slot, 0, len(rows))
 	for i, row := range rows {
 		if row == nil {
-			return nil, fmt.Errorf("%w: %s: the map is nil, want a map that can be written", ErrKey, k)
+			return nil, fmt.Errorf("%w: %s: the map is nil, want one that can be written", ErrKey, k)
 		}
 		s := slot{key: k, m: row, name: k.field.DBName, at: i}
 		for name, value := range row {

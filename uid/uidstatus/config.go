@@ -64,7 +64,7 @@ func New(generators map[string]Reporter, config Config) (*Page, error) {
 
 	faults := invalid.Of("uidstatus", ErrConfig)
 	if len(p.generators) == 0 && p.more == nil {
-		faults.Add("generators", "empty", "one or more, or More")
+		faults.Add("generators", "empty", "one or more, or Config.More")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.generators)) {
 		faults.Wrap("generators", figures.Check(name, p.generators[name]))

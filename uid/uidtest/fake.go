@@ -140,7 +140,7 @@ func (g *Fake) All(ctx context.Context) iter.Seq2[uid.ID, error] { return g.clai
 // matches [bits.ErrForeign].
 func (g *Fake) Parse(id uid.ID) (bits.Parts, error) {
 	if g.clock == nil {
-		return bits.Parts{}, fmt.Errorf("%w: %d is of a sequence, which has no parts", bits.ErrForeign, int64(id))
+		return bits.Parts{}, fmt.Errorf("%w: %d is from NewSequence, whose ids have no parts", bits.ErrForeign, int64(id))
 	}
 	return g.allocator.Parse(int64(id))
 }
@@ -229,7 +229,7 @@ func (g *Fake) clocked(limit int64) (run ringbuffer.Run, wake signals, err error
 	}
 	run.N = min(limit, g.allocator.MaxSequence()+1-g.sequence)
 	if run.N == 0 {
-		return run, signals{g.changed, moved}, fmt.Errorf("%w: the clock shows %v; the test has to move it", uid.ErrTickFull, now)
+		return run, signals{g.changed, moved}, fmt.Errorf("%w: the clock shows %v; advance it", uid.ErrTickFull, now)
 	}
 	run.First, err = g.allocator.Compose(tick, 1, g.sequence)
 	g.sequence += run.N

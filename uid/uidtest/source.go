@@ -45,7 +45,7 @@ func (s *WorkerSource) Lease(_ context.Context, request lease.Request) (lease.Le
 // give gives a number that no generator had. The lock is held.
 func (s *WorkerSource) give(h *held) error {
 	if s.last++; s.last > h.request.Limit {
-		return fmt.Errorf("%w: %d were given, which are all of the layout", lease.ErrExhausted, s.last-1)
+		return fmt.Errorf("%w: all %d numbers of the layout have been given out", lease.ErrExhausted, s.last-1)
 	}
 	h.request.Granted(lease.Grant{Held: true, Number: s.last, Fresh: true})
 	return nil

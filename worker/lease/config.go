@@ -33,12 +33,12 @@ type Range struct{ From, To int64 }
 // matches [ErrConfig], names every invalid field with its value and the allowed values.
 type Config struct {
 	// Window is how much time a Leaser keeps reserved beyond the current time or the last stamped
-	// id, whichever is later. If the store is unavailable, ids last for that long, or less if the
-	// service exceeds the layout's rate. After a crash, the reserved time stays reserved: the
-	// number's next holder stamps ids only with later times. Window must be from 100 ms to a year,
-	// and no shorter than Expiry. Zero means 10 minutes, so set Window too if Expiry is longer. If
-	// Assigner is set, zero means Expiry, because a longer Window makes the next holder of an
-	// assigned number wait longer.
+	// id, whichever is later. If the store is unavailable, ids last for at most that long: less if
+	// the last renewal was some time ago, or if the service exceeds the layout's rate. After a
+	// crash, the reserved time stays reserved: the number's next holder stamps ids only with later
+	// times. Window must be from 100 ms to a year, and no shorter than Expiry. Zero means 10
+	// minutes, so set Window too if Expiry is longer. If Assigner is set, zero means Expiry,
+	// because a longer Window makes the next holder of an assigned number wait longer.
 	Window time.Duration
 
 	// Expiry is how long a holder may go without a heartbeat before another may take its number. A
@@ -101,7 +101,7 @@ func (c *Config) prepare() *invalid.List {
 	invalid.Range(faults, "Expiry", c.Expiry, minDuration, maxDuration)
 	invalid.Range(faults, "MaxSkew", c.MaxSkew, minDuration, maxDuration)
 	if c.Window >= minDuration && c.Window < c.Expiry && c.Expiry <= maxDuration {
-		faults.Add("Window", c.Window, fmt.Sprintf("Expiry, %v, or more", c.Expiry))
+		faults.Add("Window", c.Window, fmt.Sprintf("at least Expiry (%v)", c.Expiry))
 	}
 	if c.Numbers == nil {
 		c.Numbers = &Range{0, math.MaxInt64}

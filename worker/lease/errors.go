@@ -44,11 +44,11 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	what := fmt.Sprintf("%s gave %d", e.Store, e.Next)
+	what := fmt.Sprintf("%s has given out all numbers, the next would be %d", e.Store, e.Next)
 	if e.Held > 0 {
-		what = fmt.Sprintf("%d are held in %s, the next new one would be %d", e.Held, e.Store, e.Next)
+		what = fmt.Sprintf("%d numbers are held in %s, and the next new one would be %d", e.Held, e.Store, e.Next)
 	}
-	return fmt.Sprintf("%v: %s, the largest that may be given is %d", ErrExhausted, what, e.Max)
+	return fmt.Sprintf("%v: %s; want at most %d", ErrExhausted, what, e.Max)
 }
 
 // Is reports whether target is ErrExhausted.
@@ -69,7 +69,7 @@ func (e *SkewError) Error() string {
 		side = "behind"
 	}
 	if e.StoreTime.IsZero() {
-		right = "the time that passed since the start (it was set, or the machine was suspended)"
+		right = "the time elapsed since startup (it was set, or the machine was suspended)"
 	}
 	return fmt.Sprintf("%v: it is %v %s %s; want at most %v either way", ErrSkew, e.Ahead.Abs().Round(time.Millisecond), side, right, e.Max)
 }

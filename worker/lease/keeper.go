@@ -64,7 +64,7 @@ func (k *keeper) start(ctx context.Context) error {
 	}
 	err := k.retry(ctx, acquireFor, transient, take)
 	if expires(err) {
-		k.log(slog.LevelWarn, "lease: the number is held, perhaps by a process that crashed; the start waits until the holder expires or gives a sign of life",
+		k.log(slog.LevelWarn, "lease: the number is held, perhaps by a process that crashed; waiting until its lease expires or the holder sends a heartbeat",
 			"error", err, "expiry", k.leaser.config.Expiry)
 		for expires(err) && sleep(ctx, k.interval()/3) {
 			held := err
@@ -206,7 +206,7 @@ func (k *keeper) round(ctx context.Context) error {
 			k.log(slog.LevelWarn, "lease: the number is lost; taking another", "error", err)
 			before = false
 		case done && !before && k.started:
-			k.log(slog.LevelInfo, "lease: another number is taken")
+			k.log(slog.LevelInfo, "lease: took another number")
 			return nil
 		case done || err != nil:
 			return err
@@ -223,7 +223,7 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	}
 	if !k.warned { // two sites may overlap by mistake; no id repeats, since a number has one row
 		for _, other := range answer.Others {
-			k.log(slog.LevelWarn, "lease: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
+			k.log(slog.LevelWarn, "lease: two ranges of numbers overlap, so each can take numbers from the other; give each site its own range",
 				"range", k.within.String(), "other", other)
 		}
 	}
@@ -271,7 +271,7 @@ func (k *keeper) report(before, after error) {
 	_, held := k.holder.Owns()
 	switch {
 	case before == nil && after != nil && held:
-		k.log(slog.LevelWarn, "lease: the number is not renewed; ids end when the reserved time is used up", "error", after)
+		k.log(slog.LevelWarn, "lease: cannot renew the number; ids end when the reserved time is used up", "error", after)
 	case before == nil && after != nil:
 		k.log(slog.LevelWarn, "lease: no number is held; no ids are made", "error", after)
 	case before != nil && after == nil:

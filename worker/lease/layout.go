@@ -7,7 +7,7 @@ import (
 )
 
 // ErrLayout is matched by a LayoutError.
-var ErrLayout = errors.New("lease: another layout")
+var ErrLayout = errors.New("lease: the layout differs from the store's")
 
 // LayoutError says that a store's numbers are for ids of another layout. It matches ErrLayout. The
 // failed call takes no number.
@@ -17,8 +17,8 @@ type LayoutError struct {
 }
 
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("%v: this start has %s, and the store's ids have %s; ids of two layouts can collide. "+
-		"Use the store's layout; or, if these ids never meet those, take numbers from a table, prefix or path of its own, or set NoOtherTable in the worker.StoreConfig or RegistryConfig; "+
+	return fmt.Sprintf("%v: this generator has %s, and the store's ids have %s; ids of two layouts can collide. "+
+		"Use the store's layout; or, if these ids never share a column with the store's, use a separate table, prefix or path, or set NoOtherTable in the worker.StoreConfig or RegistryConfig; "+
 		"or, if bits.NewSuccession shows that they cannot collide, name the store's layout in the config's PreviousLayout",
 		ErrLayout, e.Layout, e.Remembered)
 }

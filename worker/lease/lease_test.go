@@ -83,14 +83,14 @@ func TestFaultsAtOnce(t *testing.T) {
 		t.Errorf("%s", leaser)
 	}
 	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": freed} {
-		wantFaults(t, method, err, "store is nil", "Window is 1s, want Expiry, 1m0s, or more", "MaxSkew is 1ms, want 100ms to 8760h0m0s",
+		wantFaults(t, method, err, "store is nil", "Window is 1s, want at least Expiry (1m0s)", "MaxSkew is 1ms, want 100ms to 8760h0m0s",
 			"Numbers is 5 to 3, want", `Node.Host is ""`)
 	}
 	wantFaults(t, "Lease", err, "Request.Limit is -1, want 0 or more", "Request.Clock is nil", "Request.Granted is nil")
 
 	s := new(hooked)
 	_, err = lease.New(s, lease.Config{Numbers: &lease.Range{From: 5, To: 20}, Assigner: number{}}).Lease(t.Context(), lease.Request{Limit: 4, Fresh: true})
-	wantFaults(t, "Lease", err, "Numbers.From is 5, want 4 at most", "Request.Clock is nil", "Request.Granted is nil", "Assigner is set, want none")
+	wantFaults(t, "Lease", err, "Numbers.From is 5, want at most 4", "Request.Clock is nil", "Request.Granted is nil", "Assigner is set, want nil")
 	if n := s.prepared() + len(s.calls); n > 0 {
 		t.Errorf("%d calls", n)
 	}
@@ -119,7 +119,7 @@ func TestFaultsOfStore(t *testing.T) {
 	if _, err := try(t, s); err == nil || !strings.Contains(err.Error(), "JPAAS_HOST") || len(s.calls) > 0 {
 		t.Errorf("%v after %d calls; want what is wrong with the environment", err, len(s.calls))
 	}
-	if leasestore.Transient(nil) != nil {
+	if leasestore.Transient(nil) != nil || leasestore.Throttled(nil) != nil {
 		t.Error("no error is transient")
 	}
 }
@@ -192,7 +192,7 @@ func TestConfig(t *testing.T) {
 		"longest":         {lease.Config{Window: year, Expiry: year, MaxSkew: year}, nil},
 		"too short":       {lease.Config{Window: 99 * time.Millisecond, Expiry: -1, MaxSkew: -1}, []string{"Window is 99ms, want 100ms to 8760h0m0s", "Expiry is -1ns", "MaxSkew is -1ns"}},
 		"too long":        {lease.Config{Window: year + 1, Expiry: year + 1, MaxSkew: year + 1}, []string{"Window is 8760", "Expiry is 8760", "MaxSkew is 8760"}},
-		"a short window":  {lease.Config{Window: time.Minute, Expiry: time.Minute + 1}, []string{"Window is 1m0s, want Expiry, 1m0.000000001s, or more"}},
+		"a short window":  {lease.Config{Window: time.Minute, Expiry: time.Minute + 1}, []string{"Window is 1m0s, want at least Expiry (1m0.000000001s)"}},
 		"a long expiry":   {lease.Config{Window: time.Minute, Expiry: year + 1}, []string{"Expiry is 8760"}},
 		"one number":      {lease.Config{Numbers: &lease.Range{}}, nil},
 		"negative number": {lease.Config{Numbers: &lease.Range{From: -1, To: 3}}, []string{"Numbers is -1 to 3"}},

@@ -68,7 +68,7 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 	if r.Limit < 0 {
 		faults.Add("Request.Limit", r.Limit, "0 or more")
 	} else if from := l.config.Numbers.From; from > r.Limit {
-		faults.Add("Numbers.From", from, fmt.Sprintf("%d at most, the largest number that the layout allows", r.Limit))
+		faults.Add("Numbers.From", from, fmt.Sprintf("at most %d, the largest number that the layout allows", r.Limit))
 	}
 	if r.Clock == nil {
 		faults.Add("Request.Clock", "nil", "a clock")
@@ -77,7 +77,7 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 		faults.Add("Request.Granted", "nil", "a function")
 	}
 	if r.Fresh && l.config.Assigner != nil {
-		faults.Add("Assigner", "set", "none, since the start needs a number that was never given")
+		faults.Add("Assigner", "set", "nil, because this generator needs a number that was never given out")
 	}
 	node, err := l.config.node()
 	if err := errors.Join(l.check(), faults.Err(), err); err != nil {
@@ -127,7 +127,7 @@ func (l *Leaser) exact(ctx context.Context, within leasestore.Range) (int64, err
 		return 0, err
 	}
 	if number < within.From || number > within.To {
-		return 0, fmt.Errorf("lease: Assigner: number is %d, want %d to %d, the largest that may be given", number, within.From, within.To)
+		return 0, fmt.Errorf("lease: Assigner: number is %d, want %d to %d, the largest that may be given out", number, within.From, within.To)
 	}
 	return number, nil
 }

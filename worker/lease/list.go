@@ -88,9 +88,9 @@ func (l *Leaser) free(ctx context.Context, number int64, force bool) error {
 		case row == nil || number < 0:
 			return l.fail(ctx, doing, ErrNoLease)
 		case row.State == leasestore.StateHeld && !force:
-			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, within the expiry, %v", ErrHeld, holderOf(*row, now), l.config.Expiry))
+			return l.fail(ctx, doing, fmt.Errorf("%w: by %s; it becomes free after %v without a heartbeat", ErrHeld, holderOf(*row, now), l.config.Expiry))
 		case row.Token == before:
-			return l.fail(ctx, doing, errors.New("the row was not changed"))
+			return l.fail(ctx, doing, errors.New("the store did not change the row"))
 		}
 		before = row.Token
 		done, err := l.store.Swap(ctx, row.Token, leasestore.Write{Number: number, Token: rand.Text(), Until: row.Until, Change: leasestore.Release})
@@ -110,7 +110,7 @@ func holderOf(row leasestore.Row, now int64) string {
 		text = fmt.Sprintf("host %q, process %d", row.Node.Host, pid)
 	}
 	if now > 0 && row.Heartbeat > 0 {
-		text += fmt.Sprintf(", last sign of life %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
+		text += fmt.Sprintf(", last heartbeat %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
 	}
 	return text
 }

@@ -98,10 +98,10 @@ func TestFree(t *testing.T) {
 		"free":          {&told{rows: []leasestore.Row{row("a", leasestore.StateFree, 0)}, swaps: []bool{true}}, 5, false, []string{"a"}, nil, ""},
 		"alive, forced": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 9)}, swaps: []bool{true}}, 5, true, []string{"a"}, nil, ""},
 		"alive": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 1000)}}, 5, false, nil, lease.ErrHeld,
-			`lease: the number is held: by host "h", port "80", last sign of life 20s ago, within the expiry, 5m0s`},
-		"alive, without a heartbeat": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 0)}}, 5, false, nil, lease.ErrHeld, `port "80", within the expiry, 5m0s`},
+			`lease: the number is held: by host "h", port "80", last heartbeat 20s ago; it becomes free after 5m0s without a heartbeat`},
+		"alive, without a heartbeat": {&told{rows: []leasestore.Row{row("a", leasestore.StateHeld, 0)}}, 5, false, nil, lease.ErrHeld, `port "80"; it becomes free after 5m0s without a heartbeat`},
 		"alive, with a process": {&told{rows: []leasestore.Row{{Number: 5, Token: "a", State: leasestore.StateHeld, Node: leasestore.Node{Host: "h", Port: "12@80"}}}}, 5, false, nil, lease.ErrHeld,
-			`by host "h", process 12, within the expiry, 5m0s`},
+			`by host "h", process 12; it becomes free after 5m0s without a heartbeat`},
 		"no row":    {&told{rows: make([]leasestore.Row, 1)}, 5, true, nil, lease.ErrNoLease, "the number has no row"},
 		"no number": {&told{rows: []leasestore.Row{row("a", leasestore.StateFree, 0)}}, -1, true, nil, lease.ErrNoLease, "the number has no row"},
 		"no read":   {&told{rows: make([]leasestore.Row, 1), reads: errUnavailable}, 5, true, nil, errUnavailable, "connection refused"},
@@ -109,9 +109,9 @@ func TestFree(t *testing.T) {
 		"changed": {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9), row("b", leasestore.StateExpired, 9)}, swaps: []bool{false, true}}, 5, false,
 			[]string{"a", "b"}, nil, ""},
 		"alive again": {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9), row("b", leasestore.StateHeld, 9)}, swaps: []bool{false}}, 5, false,
-			[]string{"a"}, lease.ErrHeld, "5m0s"},
+			[]string{"a"}, lease.ErrHeld, "free after 5m0s without a heartbeat"},
 		"not changed": {&told{rows: []leasestore.Row{row("a", leasestore.StateExpired, 9), row("a", leasestore.StateExpired, 9)}, swaps: []bool{false}}, 5, false,
-			[]string{"a"}, nil, "the row was not changed"},
+			[]string{"a"}, nil, "the store did not change the row"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		free := lease.New(tt.store, listing).Free

@@ -278,7 +278,7 @@ func TestHeldUntilExpired(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		_, err = holdertest.Try(ctx, t, lease.New(s, exact), 9, time.Now)
-		if want := `number 7, by host "billing-7", port "8080", last sign of life`; !errors.Is(err, lease.ErrHeld) ||
+		if want := `number 7, by host "billing-7", port "8080", last heartbeat`; !errors.Is(err, lease.ErrHeld) ||
 			!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v; want ErrHeld, the end of the context, and %q in it", err, want)
 		}
@@ -286,7 +286,7 @@ func TestHeldUntilExpired(t *testing.T) {
 		if took := time.Since(began); !g.Held || !g.From.Equal(dead.Last().Until) || g.From.After(time.Now()) || took > 75*time.Second {
 			t.Errorf("granted %+v at %v, %v after the crash; want it from %v", g, time.Now(), took, dead.Last().Until)
 		}
-		if n := strings.Count(out.String(), "the start waits until"); n != 2 {
+		if n := strings.Count(out.String(), "waiting until"); n != 2 {
 			t.Errorf("%d lines, want one of each start that waited:\n%s", n, out)
 		}
 	})

@@ -32,7 +32,7 @@ func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.
 	case protocol.Insert:
 		answer.Number, answer.Done, err = store.Insert(ctx, k.write(r))
 		if n := answer.Number; err == nil && answer.Done && r.Fresh && (n < k.within.From || n > k.within.To) {
-			err = fmt.Errorf("%s made number %d, want one from %d to %d", store, n, k.within.From, k.within.To)
+			err = fmt.Errorf("%s inserted number %d, want one from %d to %d", store, n, k.within.From, k.within.To)
 		}
 	default:
 		answer.Done, err = store.Swap(ctx, r.Old, k.write(r))

@@ -43,7 +43,7 @@ func (k *keeper) checkSkew(skew *SkewError) error {
 	case skew != nil && !k.started:
 		return skew
 	case skew != nil && !k.skewed:
-		k.log(slog.LevelWarn, "lease: the clock has gone wrong; ids follow it, and the time that they carry is used up", "error", skew)
+		k.log(slog.LevelWarn, "lease: the clock has gone wrong; ids carry its time, which cannot be used again", "error", skew)
 	case skew == nil && k.skewed:
 		k.log(slog.LevelInfo, "lease: the clock is right again")
 	}

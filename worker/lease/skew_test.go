@@ -90,7 +90,7 @@ func TestSkewIsLoggedOnce(t *testing.T) {
 				if strings.Count(text, "\n") != 2 || strings.Count(text, "has gone wrong") != 1 || strings.Count(text, "is right again") != 1 {
 					t.Errorf("log: %s", text)
 				}
-				if want := map[bool]string{true: "ahead of the store's", false: "ahead of the time that passed since the start"}[hasClock]; !strings.Contains(text, want) {
+				if want := map[bool]string{true: "ahead of the store's", false: "ahead of the time elapsed since startup"}[hasClock]; !strings.Contains(text, want) {
 					t.Errorf("log: %s; want %q in it", text, want)
 				}
 			})

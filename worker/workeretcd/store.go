@@ -75,7 +75,7 @@ func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, 
 func (s *Store) Check() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)
 	if s.client == nil {
-		faults.Add("client", "nil", "one of clientv3.New")
+		faults.Add("client", "nil", "a client from clientv3.New")
 	}
 	faults.Join(Config{s.prefix}.Validate())
 	return faults.Err()
@@ -224,7 +224,7 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 // marked marks errors that pass when etcd has a leader again, and names a missing right.
 func (s *Store) marked(err error) error {
 	if errors.Is(rpctypes.Error(err), rpctypes.ErrPermissionDenied) {
-		return fmt.Errorf("%w; the user's role needs %s, as uidringd schema etcd prints", err, Role(s.prefix))
+		return fmt.Errorf("%w; the user's role needs %s, as \"uidringd schema etcd\" prints", err, Role(s.prefix))
 	}
 	for _, passing := range []error{
 		rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrTimeout, rpctypes.ErrTooManyRequests,

@@ -34,7 +34,7 @@ var codecs = func() serializer.CodecFactory {
 
 func connect(config *rest.Config) (*rest.RESTClient, *limit, error) {
 	if config == nil {
-		return nil, nil, errors.New("it is nil, want one such as that of rest.InClusterConfig")
+		return nil, nil, errors.New("nil, want one such as from rest.InClusterConfig")
 	}
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &coordination.SchemeGroupVersion

@@ -38,7 +38,7 @@ type Config struct {
 	Namespace string
 
 	// Prefix is the prefix of the objects' names: at most 63 lower-case letters, digits and
-	// hyphens. Empty means DefaultPrefix.
+	// hyphens, without a hyphen at either end. Empty means DefaultPrefix.
 	Prefix string
 }
 
@@ -100,7 +100,7 @@ const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 func ownNamespace() (string, error) {
 	text, err := os.ReadFile(namespaceFile)
 	if err != nil {
-		return "", fmt.Errorf("it is empty, which means the pod's own; want its name outside of a pod: %w", err)
+		return "", fmt.Errorf("empty means the pod's own, but this process is in no pod; set it: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -267,7 +267,7 @@ func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 // maxEdits is how often a Swap begins again because somebody edits the object.
 const maxEdits = 10
 
-var errEdited = errors.New("workerkube: another process keeps changing the object")
+var errEdited = errors.New("workerkube: another process keeps changing the lease")
 
 // outcome returns whether a write of object, which replaces the token old, was done. After a
 // conflict it reads the row: the client repeats a request that the API server could not answer,
@@ -291,7 +291,7 @@ func (s *Store) outcome(ctx context.Context, w leasestore.Write, old string, obj
 	case token == old && old != "":
 		return false, errEdited
 	case sent.doubt: // an earlier request may have been done, and overwritten since
-		return false, leasestore.Transient(fmt.Errorf("workerkube: several requests to write number %d, and it is not known whether one was done: %w", w.Number, err))
+		return false, leasestore.Transient(fmt.Errorf("workerkube: number %d was requested several times, and whether it was written is unknown: %w", w.Number, err))
 	}
 	return false, nil
 }

@@ -107,7 +107,7 @@ func TestObject(t *testing.T) {
 }
 
 // A write looks alive for its expiry and never less, though its time is cut to the second:
-// a holder that writes in time keeps its number. What others write is no sign of life.
+// a holder that writes in time keeps its number. What others write is not a heartbeat.
 func TestLiveness(t *testing.T) {
 	store, n, _ := opened(t)
 	const expiry = 2 * time.Second
@@ -182,9 +182,9 @@ func TestBadInput(t *testing.T) {
 		want              []string
 	}{
 		{bad, "orders", "ids", []string{"cluster:", "/none"}},
-		{good, "", "ids", []string{"Namespace: it is empty", "/var/run/secrets"}},
+		{good, "", "ids", []string{"Namespace: empty means", "/var/run/secrets"}},
 		{good, "orders", "ids.given", []string{`Prefix: "ids.given"`}},
-		{nil, "a/b", "-", []string{"workerkube: invalid config: cluster: it is nil", `Namespace: "a/b"`, `Prefix: "-"`}},
+		{nil, "a/b", "-", []string{"workerkube: invalid config: cluster: nil", `Namespace: "a/b"`, `Prefix: "-"`}},
 	} {
 		config := workerkube.Config{Namespace: test.namespace, Prefix: test.prefix}
 		err := workerkube.NewStore(test.config, config).Check()
@@ -196,7 +196,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	_, err := workerkube.NewLeaser(nil, lease.Config{}).Leases(t.Context(), 0)
-	wants(t, err, "cluster: it is nil", "Namespace: it is empty")
+	wants(t, err, "cluster: nil", "Namespace: empty means")
 }
 
 // An API server that refuses connections is the client's error at once, with the store.

@@ -24,9 +24,9 @@
 //	no-appendfsync-on-rewrite no
 //	maxmemory-policy noeviction
 //
-// A Leaser logs a warning if the server's settings differ from these or cannot be read.
-// Replication is asynchronous: a failover can lose the last writes whatever the settings. Where
-// ids must never repeat, choose another store, such as etcd or an SQL database.
+// A Leaser logs a warning if the server's settings allow it to lose writes, or cannot be read.
+// Replication is asynchronous: a failover can lose the last writes whatever the settings. Where ids
+// must never repeat, choose another store, such as etcd or an SQL database.
 //
 // # Keys
 //

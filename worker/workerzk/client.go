@@ -52,7 +52,7 @@ func do[T any](ctx context.Context, s *Store, doing, path string, request func()
 	case err == nil:
 		return value, nil
 	case errors.Is(err, zk.ErrNoAuth):
-		return value, fmt.Errorf("%w; the user needs %s on the node and its parent, as uidringd schema zookeeper prints", fail(err), ACL())
+		return value, fmt.Errorf("%w; the user needs %s on the node and its parent, as \"uidringd schema zookeeper\" prints", fail(err), ACL())
 	case passes(err):
 		return value, leasestore.Transient(fail(err))
 	}

@@ -45,7 +45,7 @@ func (c LeafConfig) Validate() error {
 func (c LeafConfig) check() error {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	if c.Address != "" && net.ParseIP(c.Address) == nil {
-		faults.Add("Address", strconv.Quote(c.Address), "an IP address, or none")
+		faults.Add("Address", strconv.Quote(c.Address), "an IP address, or empty")
 	}
 	if c.Lease.Assigner != nil {
 		faults.Add("Lease.Assigner", c.Lease.Assigner, "nil: NewLeaf gives the number")
@@ -145,8 +145,8 @@ func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
 	}
 	if number > limit {
 		return 0, fmt.Errorf("workerzk: Leaf: node %s has number %d, above %d, the greatest that the layout allows: use a layout with more bits for "+
-			"the worker number; or stop all processes of the name %q, those in Java too, wait until all times that nodes below %s and %s reserve have passed, "+
-			"and start all with another name, whose numbers begin at 0: %w", path, number, limit, l.name, l.forever(), l.numbers(), lease.ErrExhausted)
+			"the worker number; or stop all processes named %q, including those in Java, wait until the times reserved by nodes below %s and %s have passed, "+
+			"and start them all with another name, whose numbers begin at 0: %w", path, number, limit, l.name, l.forever(), l.numbers(), lease.ErrExhausted)
 	}
 	l.paths.Store(number, path)
 	return number, nil
@@ -162,7 +162,7 @@ func (l *leaf) address(ctx context.Context) (string, error) {
 		}
 		conn, err := new(net.Dialer).DialContext(ctx, "udp", l.conn.Server()) // which sends nothing
 		if err != nil {
-			return "", fmt.Errorf("workerzk: Leaf: no address of this host is known, want LeafConfig.Address: %w", err)
+			return "", fmt.Errorf("workerzk: Leaf: cannot determine the address of this host; set LeafConfig.Address: %w", err)
 		}
 		defer conn.Close()
 		ip = conn.LocalAddr().(*net.UDPAddr).IP.String()
@@ -203,7 +203,7 @@ func (l *leaf) find(ctx context.Context, address string) (path string, number in
 	}
 	number, ok := numberOf(path[len(l.forever())+1:], address)
 	if !ok {
-		err = fmt.Errorf("workerzk: Leaf: node %s has no number: want one from 0 to %d behind the address", path, 1<<31-1)
+		err = fmt.Errorf("workerzk: Leaf: node %s has no number: want one from 0 to %d after the address", path, 1<<31-1)
 	}
 	return path, number, err
 }
@@ -335,7 +335,7 @@ func (l *leaf) Swap(ctx context.Context, old string, w leasestore.Write) (done b
 
 // Insert makes no row: every number has a node of Leaf, so that Read returns a row.
 func (l *leaf) Insert(_ context.Context, w leasestore.Write) (int64, bool, error) {
-	return 0, false, fmt.Errorf("workerzk: Leaf: no node below %s has number %d: the node was deleted, or ZooKeeper was restored from a copy: want a restart",
+	return 0, false, fmt.Errorf("workerzk: Leaf: no node below %s has number %d: the node was deleted, or ZooKeeper was restored from a backup; restart this process",
 		l.forever(), w.Number)
 }
 

@@ -204,7 +204,7 @@ func TestLeafSameAddress(t *testing.T) {
 	first.Renew(t)
 	first.Kept(t)
 	w.cut(true)
-	const waits = "the start waits"
+	const waits = "waiting until"
 	before := l.out.Count(waits)
 	second := l.starts(nil, "172.17.0.1")
 	if n := l.out.Count(waits) - before; n != 1 {

@@ -24,8 +24,8 @@ const DefaultPath = "/uidring/workers"
 // Config configures a [Store]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig].
 type Config struct {
-	// Path is the parent of the nodes; empty means DefaultPath. All processes whose ids must
-	// differ must use the same Path.
+	// Path is the absolute path of the nodes' parent; empty means DefaultPath. All processes whose
+	// ids must differ must use the same Path.
 	Path string
 
 	// ACL applies to the nodes that the Store creates. If ACL is empty, the nodes are open to the
@@ -101,7 +101,7 @@ func (s *Store) Check() error {
 func (s *Store) faults() *invalid.List {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	if s.conn == nil {
-		faults.Add("conn", "nil", "one of zk.Connect")
+		faults.Add("conn", "nil", "a connection from zk.Connect")
 	}
 	return faults
 }

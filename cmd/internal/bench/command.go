@@ -206,7 +206,7 @@ func (o *options) sample(ctx context.Context, out io.Writer, r *row, at int) (er
 }
 
 func (o *options) table(out io.Writer, rows []*row) {
-	fmt.Fprintf(out, "\nNanoseconds an id: the median of %d samples, and × that of the atomic add.\n\n", o.count)
+	fmt.Fprintf(out, "\nNanoseconds per id: the median of %d samples, and × that of the atomic add.\n\n", o.count)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "goroutines")
 	for _, n := range o.goroutines {
@@ -223,7 +223,7 @@ func (o *options) table(out io.Writer, rows []*row) {
 }
 
 func (o *options) chart(rows []*row) *Chart {
-	c := &Chart{Title: "Nanoseconds an id, median"}
+	c := &Chart{Title: "Nanoseconds per id, median"}
 	for _, n := range o.goroutines {
 		c.Series = append(c.Series, fmt.Sprintf("%d goroutines", n))
 	}

@@ -94,7 +94,7 @@ func complete(cmd *cobra.Command, flag string, directive cobra.ShellCompDirectiv
 // unknown command.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%s takes flags and no arguments, and got %q", cmd.Name(), args[0])
+		return fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0])
 	}
 	return nil
 }

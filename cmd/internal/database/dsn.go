@@ -80,7 +80,7 @@ func parse(dsn string) (*target, error) {
 	case isSQLitePath(dsn):
 		return sqliteFile(dsn, url.Values{}), nil
 	case plainPattern.MatchString(dsn):
-		return nil, fmt.Errorf("%q is neither an SQLite file nor ends in .db; want %s", dsn, accepted)
+		return nil, fmt.Errorf("%q is not an SQLite file, and does not end in .db; want %s", dsn, accepted)
 	}
 	return nil, errors.New("it is neither an SQLite file nor the URL of a database; want " + accepted)
 }

@@ -22,7 +22,7 @@ func TestOpenInForbiddenFolder(t *testing.T) {
 		defer syscall.Setfsuid(0)
 	}
 	_, err := open(t, "new.db")
-	if want := `no file can be made in folder ".": permission denied`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `cannot create a file in directory ".": permission denied`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
@@ -30,7 +30,7 @@ func TestOpenInForbiddenFolder(t *testing.T) {
 // A FIFO is no file of SQLite, and is not opened: that would wait for its writer.
 func TestOpenFIFO(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for path, want := range map[string]string{"fifo.db": "want a regular file", "fifo": "neither an SQLite file"} {
+	for path, want := range map[string]string{"fifo.db": "want a regular file", "fifo": "not an SQLite file"} {
 		need.Must(t, syscall.Mkfifo(path, 0o600))
 		if _, err := open(t, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

@@ -169,7 +169,7 @@ func (d DSN) usage(err error) error {
 func (d DSN) target() (*target, error) {
 	target, err := parse(d.Text)
 	if err == nil && target.memory {
-		return nil, errors.New("a database in memory is of this process alone; want a file such as app.db, or a server")
+		return nil, errors.New("an in-memory database is visible only to this process; want a file such as app.db, or a server")
 	}
 	return target, err
 }
@@ -222,7 +222,7 @@ func checkFolder(folder string) error {
 		if cause, ok := errors.AsType[*os.PathError](err); ok {
 			err = cause.Err // the probe's name would mislead
 		}
-		return fmt.Errorf("no file can be made in folder %q: %w", folder, err)
+		return fmt.Errorf("cannot create a file in directory %q: %w", folder, err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
@@ -233,7 +233,7 @@ func checkFile(path string, create bool) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if !create {
-			return fmt.Errorf("there is %w; uidring gen and uidring segments create make it", syscall.ENOENT)
+			return fmt.Errorf("there is %w; create it with uidring gen or uidring segments create", syscall.ENOENT)
 		}
 		folder := filepath.Dir(path)
 		if _, err := os.Stat(folder); err != nil {

@@ -70,7 +70,7 @@ func (r *results) idTables(cores int) (map[string]string, error) {
 	check := func(s benchmath.Summary, err error) string { errs = append(errs, err); return cell(s) }
 	series := []string{"1 goroutine", fmt.Sprintf("%d goroutines", cores)}
 	head := []string{"ns per id", series[0], series[1], "× add, " + series[0]}
-	all, chart := table(head...), &bench.Chart{Title: "Nanoseconds an id", Series: series}
+	all, chart := table(head...), &bench.Chart{Title: "Nanoseconds per id, on a logarithmic scale", Series: series}
 	for _, row := range rows {
 		cells, bars := []string{"`" + row.name + "`"}, bench.Bars{Name: row.name}
 		for _, at := range []int{1, cores} {

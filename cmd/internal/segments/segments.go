@@ -160,7 +160,7 @@ For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x
 					err = open.SQL.CreateGapless(cmd.Context(), args[0], counter.Next)
 				}
 				if errors.Is(err, segment.ErrTagExists) {
-					return fmt.Errorf("%s has a counter already; uidring segments set raises it", tag)
+					return fmt.Errorf("%s has a counter already; raise it with uidring segments set", tag)
 				}
 				return err
 			})

@@ -99,7 +99,7 @@ func TestSegments(t *testing.T) {
 					t.Errorf("%+v", all)
 				}
 				unknown := uidring.Invoke(t, "", append([]string{"gen", "--segment", "oders"}, at...)...)
-				if unknown.Code != 1 || !strings.Contains(unknown.Stderr, "uidring segments create oders makes it") || len(list(t, at...)) != 2 {
+				if unknown.Code != 1 || !strings.Contains(unknown.Stderr, "create it with uidring segments create oders") || len(list(t, at...)) != 2 {
 					t.Errorf("%+v", unknown)
 				}
 			})

@@ -168,8 +168,8 @@ Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 				case errors.Is(err, lease.ErrNoLease):
 					err = fmt.Errorf("number %d has no lease: nobody has leased it yet", number)
 				case errors.Is(err, lease.ErrHeld):
-					err = fmt.Errorf("number %d is held: its holder has given a sign of life within the last %v; --force frees the number even so: "+
-						"the holder then takes another, and no id repeats", number, lease.DefaultExpiry)
+					err = fmt.Errorf("number %d is held: its holder has sent a heartbeat within the last %v; --force frees the number anyway: "+
+						"the holder then stops using it, and no id repeats", number, lease.DefaultExpiry)
 				}
 				return err
 			})

@@ -198,7 +198,7 @@ func TestRelease(t *testing.T) {
 	}{
 		{"0", "number 0 is free\n", nil}, // it was
 		{"1", "number 1 is free\n", nil},
-		{"2", "", []string{"number 2 is held", "within the last 1m0s", "--force", "takes another", "no id repeats"}},
+		{"2", "", []string{"number 2 is held", "within the last 1m0s", "--force", "stops using it", "no id repeats"}},
 		{"2 --force", "number 2 is free\n", nil},
 		{"2", "number 2 is free\n", nil},
 		{"--dsn sqlite:" + database.Default + " 03", "", []string{"(--dsn): number 3 is held"}},

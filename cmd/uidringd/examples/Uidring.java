@@ -39,7 +39,7 @@ public class Uidring {
             throw new IllegalArgumentException(url + ": want https, since others could read the token");
         }
         if (this.token != null && !token.matches("[!-~]+")) {
-            throw new IllegalArgumentException("the token is not shown: want printable ASCII without blanks");
+            throw new IllegalArgumentException("the token is not shown: want printable ASCII without spaces");
         }
         this.url = url.replaceAll("/+$", "") + "/v1/" + URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20") + "?n=";
     }

@@ -25,7 +25,7 @@ export class Client {
 		const { protocol, hostname } = new URL(url);
 		if (token && protocol !== "https:" && !["localhost", "127.0.0.1", "[::1]"].includes(hostname))
 			throw new Error(`${url}: want https, since others could read the token`);
-		if (token && !/^[!-~]+$/.test(token)) throw new Error("the token is not shown: want printable ASCII without blanks");
+		if (token && !/^[!-~]+$/.test(token)) throw new Error("the token is not shown: want printable ASCII without spaces");
 		this.#url = `${url.replace(/\/+$/, "")}/v1/${encodeURIComponent(name)}?n=`;
 		if (token) this.#headers.Authorization = `Bearer ${token}`;
 		this.#timeout = timeout;

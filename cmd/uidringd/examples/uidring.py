@@ -37,7 +37,7 @@ class Client:
         if token and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
             raise ValueError(f"{url}: want https, since others could read the token")
         if token and not re.fullmatch("[!-~]+", token):
-            raise ValueError("the token is not shown: want printable ASCII without blanks")
+            raise ValueError("the token is not shown: want printable ASCII without spaces")
         self._url = f"{url.rstrip('/')}/v1/{urllib.parse.quote(name, safe='')}?n="
         self._headers = {"Accept": "text/plain"}
         if token:

@@ -83,7 +83,7 @@ func TestTimes(t *testing.T) {
 	}{
 		{"age", now - 100, now, false, fmt.Sprintf("MaxAge, %s: older ids in the ring are discarded", words(uid.DefaultMaxAge))},
 		{"ring", now, now + 70, false, fmt.Sprintf("the ring, %s: ids made ahead of demand", words(ring))},
-		{"borrow", now, now + 300, true, fmt.Sprintf("MaxBorrow, %s: a burst borrows ids of future seconds", words(uid.DefaultMaxBorrow))},
+		{"borrow", now, now + 300, true, fmt.Sprintf("MaxBorrow, %s: a burst borrows ids from future seconds", words(uid.DefaultMaxBorrow))},
 		{"lease", now, now + 300, true, fmt.Sprintf("Window, %s: reserved in the store beyond now and beyond the last id", words(lease.DefaultWindow))},
 	} {
 		y := 32 + row*i

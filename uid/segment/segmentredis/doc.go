@@ -3,8 +3,8 @@
 //	client := redis.NewClient(&redis.Options{Addr: address})
 //	gen, err := segment.New(ctx, segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
 //
-// It needs Valkey or Redis 6.2 or later: standalone, with Sentinel, or as a cluster. Create each
-// counter once, with "uidringd segments create orders --dsn redis://host" or [Store.Create].
+// It needs Redis 6.2 or later, or any Valkey: standalone, with Sentinel, or as a cluster. Create
+// each counter once, with "uidringd segments create orders --dsn redis://host" or [Store.Create].
 // Leave segment.Config.Create false in services: if all data were lost, Create would restart each
 // counter at 1.
 //

@@ -66,7 +66,7 @@ func (s *Store) String() string { return "redis " + s.prefix }
 // Reserve implements [segment.Store].
 func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
 	if n < 0 {
-		return 0, 0, fmt.Errorf("segmentredis: %d ids, want 1 or more, or 0 for the counter's step", n)
+		return 0, 0, fmt.Errorf("segmentredis: reserve %d ids, want 0 (for the counter's step) or more", n)
 	}
 	s.warn(ctx)
 	reply, err := s.run(ctx, reserving, tag, n)
@@ -96,7 +96,7 @@ func (s *Store) Return(ctx context.Context, tag string, first, next int64) (done
 		return false, err
 	}
 	if first < 1 || next <= first {
-		return false, fmt.Errorf("segmentredis: return ids from %d up to %d, want 1 or more, and a greater end", first, next)
+		return false, fmt.Errorf("segmentredis: return ids from %d to before %d, want a start of 1 or more and a greater end", first, next)
 	}
 	reply, err := s.run(ctx, returning, tag, first, next)
 	return err == nil && reply.text(0) == "done", err
@@ -134,7 +134,7 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error
 	}
 	if step := reply.text(2); step != "" {
 		s.journal.Add(func() {
-			s.logger.Warn("segmentredis: the record of a counter was lost, and its step with it", "tag", tag, "step", step, "store", s.String())
+			s.logger.Warn("segmentredis: the record of a counter was lost; its step is the default again", "tag", tag, "step", step, "store", s.String())
 		})
 	}
 	return now, nil
@@ -160,7 +160,7 @@ func (s *Store) List(ctx context.Context) ([]segment.CounterInfo, error) {
 }
 
 func (s *Store) unknown(tag string) error {
-	return fmt.Errorf("%w: %q in %s; uidringd segments create %s makes it", segment.ErrUnknownTag, tag, s, tag)
+	return fmt.Errorf("%w: %q in %s; create it with uidringd segments create %s", segment.ErrUnknownTag, tag, s, tag)
 }
 
 // odd is the error for an answer that no script gives.

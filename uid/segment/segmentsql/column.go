@@ -50,7 +50,7 @@ func (s *Store) columnOf(of *sql.ColumnType, kind string) (column, error) {
 		return c, unusable("%s of %s is %s, want BIGINT: %s", s.next, s, c.kind, s.widen())
 	}
 	if c.narrow() && s.narrow.CompareAndSwap(false, true) {
-		s.logger.Warn("segmentsql: the column is narrower than BIGINT; ids end where it does",
+		s.logger.Warn("segmentsql: the column is narrower than BIGINT; ids run out at its greatest value",
 			"store", s.String(), "column", s.next, "type", c.kind, "greatest", c.greatest, "do", s.widen())
 	}
 	return c, nil
@@ -59,7 +59,7 @@ func (s *Store) columnOf(of *sql.ColumnType, kind string) (column, error) {
 func (c column) narrow() bool { return c.greatest < math.MaxInt64 }
 
 func (s *Store) tooNarrow(c column, next int64) error {
-	return unusable("%s of %s is %s, which cannot be %d, want BIGINT: %s", s.next, s, c.kind, next, s.widen())
+	return unusable("%s of %s is %s, which cannot hold %d, want BIGINT: %s", s.next, s, c.kind, next, s.widen())
 }
 
 func (s *Store) widen() string {

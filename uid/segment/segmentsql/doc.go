@@ -12,10 +12,10 @@
 // command uidring schema prints all statements.
 //
 // To reserve a range, one transaction reads the row under a lock, writes the counter only if it is
-// unchanged, and reads it back. So ranges never overlap at any isolation level, even on an engine
-// without locks or transactions, or on a server that alters the value it stores. The Store retries
-// a transaction that the database rolled back because of a conflict. It does not retry one with an
-// unknown outcome: the range becomes a gap.
+// unchanged, and reads it back. So ranges do not overlap, whatever the isolation level, even on an
+// engine without locks or transactions, or on a server that alters the value it stores. The Store
+// retries a transaction that the database rolled back because of a conflict. It does not retry one
+// with an unknown outcome: the range may become a gap.
 //
 // The counter's column should be a BIGINT. With a FLOAT, DOUBLE or text column, Reserve fails with
 // [segment.ErrUnusable]. Create refuses a column narrower than BIGINT, such as INT. An existing

@@ -92,7 +92,7 @@ func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
 	row, err := s.read(tx, tag, s.dialect().lock)
 	switch {
 	case errors.Is(err, segment.ErrUnknownTag):
-		return 0, fmt.Errorf("%w; with --gapless, since it is to be a gapless counter", err)
+		return 0, fmt.Errorf("%w; add --gapless for a gapless counter", err)
 	case err != nil:
 		return 0, err
 	case !row.gapless:

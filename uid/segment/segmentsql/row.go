@@ -27,7 +27,7 @@ func unusable(format string, args ...any) error {
 }
 
 func (s *Store) negative(r row) error {
-	return unusable("%s of %q in %s is %d, want 1 or more: uidring segments set raises it", s.next, r.tag, s, r.Next)
+	return unusable("%s of %q in %s is %d, want 1 or more; raise it with uidring segments set", s.next, r.tag, s, r.Next)
 }
 
 func (s *Store) columns() string {
@@ -57,9 +57,9 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	}
 	switch {
 	case s.dialect().Missing(err):
-		return r, fmt.Errorf("%w: %q: there is no %s; uidring segments create %s makes it: %w", segment.ErrUnknownTag, tag, s, tag, err)
+		return r, fmt.Errorf("%w: %q: there is no %s; create it with uidring segments create %s: %w", segment.ErrUnknownTag, tag, s, tag, err)
 	case s.dialect().Charset(err):
-		return r, unusable("the character set of %s of %s has not all letters of %q: %s: %w", s.tag, s, tag,
+		return r, unusable("the character set of %s of %s cannot represent %q: %s: %w", s.tag, s, tag,
 			strings.ReplaceAll(s.dialect().charset, "{table}", s.quoted()), err)
 	case err != nil:
 		return r, err
@@ -91,7 +91,7 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	next, bad := strconv.ParseInt(counter.String, 10, 64)
 	switch {
 	case n == 0:
-		return r, fmt.Errorf("%w: %q in %s; uidring segments create %s makes it", segment.ErrUnknownTag, tag, s, tag)
+		return r, fmt.Errorf("%w: %q in %s; create it with uidring segments create %s", segment.ErrUnknownTag, tag, s, tag)
 	case n > 1:
 		return r, unusable("%s has %d rows for %q, want a primary key", s, n, tag)
 	case !counter.Valid:
@@ -113,14 +113,14 @@ func (s *Store) legible(tx *gorm.DB, tag string) error {
 	case err != nil:
 		return err
 	case want != "":
-		return unusable("the character set of the connections has not all letters of %q: want %s in the DSN", tag, want)
+		return unusable("the character set of the connections cannot represent %q: want %s in the DSN", tag, want)
 	}
 	s.readable.Store(tag, true)
 	return nil
 }
 
 // errChanged is why move did not write a counter: it had changed since it was read.
-var errChanged = errors.New("segmentsql: the row was changed meanwhile")
+var errChanged = errors.New("segmentsql: the row was changed concurrently")
 
 func (s *Store) move(tx *gorm.DB, r row, next int64) error {
 	if next > r.greatest {
@@ -168,7 +168,7 @@ func (s *Store) warnAlias(tag, name string) {
 		return
 	}
 	if _, known := s.aliases.LoadOrStore(tag, true); !known {
-		s.logger.Warn("segmentsql: two tags share one counter, since the column's collation takes them for equal",
+		s.logger.Warn("segmentsql: two tags share one counter, because the column's collation treats them as equal",
 			"store", s.String(), "tag", tag, "row", name)
 	}
 }

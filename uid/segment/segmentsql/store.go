@@ -102,7 +102,7 @@ func (s *Store) inserting() string { return "INSERT ON TABLE " + s.table }
 // Reserve implements [segment.Store].
 func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
 	if n < 0 {
-		return 0, 0, fmt.Errorf("segmentsql: %d ids, want 1 or more, or 0 for the row's step", n)
+		return 0, 0, fmt.Errorf("segmentsql: reserve %d ids, want 0 (for the row's step) or more", n)
 	}
 	err = s.retry(ctx, func(tx *gorm.DB) error {
 		row, err := s.read(tx, tag, s.dialect().lock)
@@ -168,7 +168,7 @@ func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int6
 		return sqldb.Denied(s.db, err, "SELECT ON TABLE "+table)
 	})
 	if err == nil && greatest.Key == math.MaxInt64 {
-		err = fmt.Errorf("%w: it is %d, and no id is above", segment.ErrUsedUp, greatest.Key)
+		err = fmt.Errorf("%w: the greatest key is %d", segment.ErrUsedUp, greatest.Key)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("segmentsql: greatest %s of %s: %w", column, table, err)
@@ -192,7 +192,7 @@ func (s *Store) List(ctx context.Context) ([]segment.CounterInfo, error) {
 		}
 		err := tx.Raw("SELECT " + s.columns() + ", " + updated + " AS updated FROM " + s.quoted() + " ORDER BY " + s.tag).Scan(&rows).Error
 		if s.dialect().Missing(err) {
-			return fmt.Errorf("%w: there is no %s; uidring segments create TAG makes it: %w", segment.ErrUnknownTag, s, err)
+			return fmt.Errorf("%w: there is no %s; create it with uidring segments create TAG: %w", segment.ErrUnknownTag, s, err)
 		}
 		for _, r := range rows {
 			c := segment.CounterInfo{Tag: r.Tag, Next: r.Next, Step: r.Step}

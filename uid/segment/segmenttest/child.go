@@ -17,7 +17,7 @@ const (
 	each     = 3 // requests of a goroutine, one after the other
 )
 
-// Child reserves ranges and exits if the suite started this process from the test binary. In any
+// In a process that the suite started from the test binary, Child reserves ranges and exits. In any
 // other process, it just returns. Call it first in TestMain. open connects to a [Backend]'s
 // Address.
 func Child(open func(address string) (segment.Store, error)) {

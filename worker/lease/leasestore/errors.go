@@ -25,7 +25,13 @@ func (e *transientError) Unwrap() error { return e.error }
 
 // Throttled marks the error of a request that the client could not send in time because of its own
 // rate limit. A starting holder retries until its ctx is done. Renewals retry after any error.
-func Throttled(err error) error { return Transient(&throttledError{err}) }
+// Throttled(nil) is nil.
+func Throttled(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Transient(&throttledError{err})
+}
 
 // IsThrottled reports whether err, or an error that it wraps, was marked by Throttled.
 func IsThrottled(err error) bool {

@@ -24,7 +24,8 @@ type Store interface {
 	Look(ctx context.Context, within Range, full bool, expiry time.Duration) (View, error)
 
 	// Read returns the row of number, or nil if there is none. now is the store's time, or 0 if the
-	// store has no clock.
+	// store has no clock. expiry, here and below, is the caller's lease.Config.Expiry, for a store
+	// that judges holders by their heartbeats.
 	Read(ctx context.Context, number int64, expiry time.Duration) (row *Row, now int64, err error)
 
 	// Insert creates the row of w.Number if there is none. done reports whether this call created
@@ -33,9 +34,9 @@ type Store interface {
 	// If w.Fresh is set, Insert ignores w.Number. It takes the lowest number that is at least
 	// w.Within.From and above all numbers given out from the range. It counts that number as given
 	// out and creates its row, as one atomic step or at least in this order. Concurrent Inserts
-	// queue, so that each creates a row as long as new numbers are left. Insert writes nothing and
-	// returns done false only if w.Within has no new number left; number is then the next one, which
-	// is above w.Within.To. A number whose row was deleted still counts as given out.
+	// queue, so that each creates a row as long as new numbers are left. Only if w.Within has no
+	// new number left does Insert write nothing and return done false; number is then the next one,
+	// which is above w.Within.To. A number whose row was deleted still counts as given out.
 	Insert(ctx context.Context, w Write) (number int64, done bool, err error)
 
 	// Swap writes the row of w.Number if the row's token equals old, as one atomic step. done
@@ -71,7 +72,7 @@ type View struct {
 	Free   []Row   // rows in the range that are not held, sorted by Until; 256 rows are enough
 	Next   int64   // the lowest number that is at least Range.From and above every number given out from the range
 	Held   int64   // how many rows of the range are held; 0 unless the look is full
-	Others []Range // overlapping ranges, each up to the greatest number given out from it; the holder logs them, unless the store does
+	Others []Range // overlapping ranges, each up to the greatest number given out from it; the holder logs them; empty if the store logs them itself
 }
 
 // Row is a store's record of a number. The protocol needs Number, Token and Until.

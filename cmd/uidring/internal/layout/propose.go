@@ -147,9 +147,9 @@ func (w wishes) refuse(out io.Writer, now time.Time) error {
 		offer(long, "without --js", "ids are strings in JavaScript and JSON, as uid.ID is")
 	}
 	_, ticks, worker, sequence := w.widths(now)
-	advice := "each line gives up one wish"
+	advice := "each line relaxes one requirement"
 	if !offered {
-		advice = "no single wish makes room, lower several"
+		advice = "relaxing one requirement is not enough, relax several"
 	}
 	if err := table.Flush(); err != nil {
 		return err

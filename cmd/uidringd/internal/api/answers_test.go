@@ -125,7 +125,7 @@ func TestDetails(t *testing.T) {
 		"/v1/cached/parse/12x":                   `the id is "12x", want a whole number from 1 to 9223372036854775807`,
 		"/api/segment/get/cached":                `generator "cached" is of kind cached, want a counter on this route`,
 		"/api/snowflake/get/orders":              `generator "orders" is of kind segment, want a generator whose ids carry a time on this route`,
-		"/v1/hangs":                              `generator "hangs" had not enough ids within 1ms`,
+		"/v1/hangs":                              `generator "hangs" did not have enough ids within 1ms`,
 		"/v1/broken":                             `generator "broken" cannot issue ids now`,
 		"/v1/closed":                             `generator "closed" is closed: the server is stopping`,
 		"/v1/used-up":                            `generator "used-up" has no ids left`,

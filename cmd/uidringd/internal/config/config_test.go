@@ -138,7 +138,7 @@ func TestFault(t *testing.T) {
 		{"stores: [{name: [db], url: x.db}, 7, {name: other, url: 127.0.0.1:99999}]\ngenerators: [{name: a, kind: cached, store: db, max_age: 1, boost_power: 99}, {name: b, kind: none}]\ntokens: [{name: t, generators: [c], sha256: [x]}]\nlisten: :80",
 			`line 1: stores[0].name: want a string
 line 1: stores[1]: want keys and values: name, url, env, file
-line 1: stores[2]: the config: "127.0.0.1:99999" is neither an SQLite file nor ends in .db; want an SQLite file such as app.db, sqlite:PATH, mysql://user@host:3306/name or postgres://user@host:5432/name
+line 1: stores[2]: the config: "127.0.0.1:99999" is not an SQLite file, and does not end in .db; want an SQLite file such as app.db, sqlite:PATH, mysql://user@host:3306/name or postgres://user@host:5432/name
 line 2: generators[0].max_age: is "1", want a duration such as 1m30s
 line 2: generators[0].boost_power: is 99, want 1 to 20
 line 2: generators[1].kind: is "none", want cached, default, segment, slots, tags

@@ -187,7 +187,7 @@ func TestStandAlone(t *testing.T) {
 	if b := all["b"].Clock; b.Worker != -1 || !errors.Is(b.LeaseError, syscall.ECONNREFUSED) || len(all) != 5 {
 		t.Errorf("%d generators, b %+v", len(all), b)
 	}
-	if d := all["d"]; !errors.Is(d.LastError, segment.ErrUnknownTag) || !strings.Contains(d.LastError.Error(), "uidringd segments create d makes it") || all["d-tags"].LastError == nil {
+	if d := all["d"]; !errors.Is(d.LastError, segment.ErrUnknownTag) || !strings.Contains(d.LastError.Error(), "create it with uidringd segments create d") || all["d-tags"].LastError == nil {
 		t.Errorf("d %+v of %+v", d, all)
 	}
 	for name, want := range map[string]int{"a": 0, "d": 3, "d-1": 4, "x": 5} {

@@ -146,7 +146,7 @@ func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
 		case err == nil, ctx.Err() != nil:
 			return
 		case hopeless(err):
-			m.logger.Error("the generator cannot start: calls to it fail until the server is started again", "error", err)
+			m.logger.Error("the generator cannot start: calls to it fail until the server is restarted", "error", err)
 			return
 		}
 		next := pause.NextBackOff()

@@ -83,7 +83,7 @@ func (s *Server) Serve(l net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		case err != nil: // no file is left, for example
-			s.Logger.Error("redis: no connection is accepted now", "next", pause, "error", err)
+			s.Logger.Error("redis: cannot accept connections", "next", pause, "error", err)
 			select {
 			case <-time.After(pause):
 			case <-s.ctx.Done():

@@ -42,17 +42,17 @@ func removeStale(ctx context.Context, path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return errors.New("the file is not a socket: want another path, or remove the file")
+		return errors.New("the file is not a socket; use another path, or remove the file")
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
 		_ = conn.Close()
-		return errors.New("a process listens at the socket: want another path, or stop that process")
+		return errors.New("another process listens on the socket; use another path, or stop that process")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return os.Remove(path)
 	}
-	return fmt.Errorf("whether a process listens at the socket: %w", err)
+	return fmt.Errorf("check whether a process listens on the socket: %w", err)
 }
 
 // addressOf writes a listener's address as the config does.

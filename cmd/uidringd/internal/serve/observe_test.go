@@ -96,7 +96,7 @@ func TestCommandsAreObserved(t *testing.T) {
 func TestMaxBorrow(t *testing.T) {
 	inMemory(t, `  - {name: tight, kind: cached, worker: "static:2", max_borrow: 2s, ids_per_s: -1, layout: "31/23/9"}`+"\n", func(w *world) {
 		status, text := w.ask("192.0.2.1", http.MethodGet, "/v1/tight?n=10000", "")
-		if want := "had not enough ids within 2s: its ids are max_borrow ahead of the clock"; status != 503 || !strings.Contains(text, want) {
+		if want := "did not have enough ids within 2s: its ids are max_borrow ahead of the clock"; status != 503 || !strings.Contains(text, want) {
 			t.Errorf("%d %s", status, text)
 		}
 		if !strings.Contains(w.log.String(), "limit of borrowed time reached") {

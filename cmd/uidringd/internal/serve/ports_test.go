@@ -76,7 +76,7 @@ func TestListen(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|0o620 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if _, err := open(); err == nil || !strings.Contains(err.Error(), "a process listens at the socket: want another path, or stop that process") {
+	if _, err := open(); err == nil || !strings.Contains(err.Error(), "another process listens on the socket; use another path, or stop that process") {
 		t.Errorf("beside another server: %v", err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
@@ -90,7 +90,7 @@ func TestListen(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("a file made after the socket: %v, %v; want 0600", info.Mode(), err)
 	}
-	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is not a socket: want another path, or remove the file") || string(text) != "precious" {
+	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is not a socket; use another path, or remove the file") || string(text) != "precious" {
 		t.Errorf("%v, %q", err, text)
 	}
 }

@@ -46,7 +46,7 @@ func listenRedis(ctx context.Context, c *config.Config, trial bool, logger *slog
 	}
 	l, err := listen(ctx, c.Redis.Listen, c.SocketMode)
 	if trial && c.Redis.Listen == config.DemoRedis && errors.Is(err, syscall.EADDRINUSE) {
-		logger.Warn("the Redis protocol is not served: another process has its port; give another address by --redis", "address", c.Redis.Listen)
+		logger.Warn("the Redis protocol is not served: another process uses its port; set another address with --redis", "address", c.Redis.Listen)
 		return nil, nil
 	}
 	return l, err

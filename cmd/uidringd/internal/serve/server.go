@@ -60,12 +60,12 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 	// An address that is taken costs no worker number.
 	web, err := listen(ctx, c.Listen, c.SocketMode)
 	if err != nil {
-		return cli.CauseOf(ctx, fmt.Errorf("listen, or --listen: %w", err))
+		return cli.CauseOf(ctx, fmt.Errorf("listen (or --listen): %w", err))
 	}
 	defer web.Close()
 	redis, err := listenRedis(ctx, c, trial, logger)
 	if err != nil {
-		return cli.CauseOf(ctx, fmt.Errorf("redis.listen, or --redis: %w", err))
+		return cli.CauseOf(ctx, fmt.Errorf("redis.listen (or --redis): %w", err))
 	}
 	if redis != nil {
 		defer redis.Close()
@@ -78,7 +78,7 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 	defer cancel()
 	if failed := set.Close(closing); failed != nil {
-		err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
+		err = errors.Join(err, fmt.Errorf("some numbers or ranges were not given back: %w", failed))
 	}
 	if err == nil {
 		logger.Info("stopped")
@@ -96,7 +96,7 @@ func newServer(c *config.Config, set *generators.Set, files *certificates, logge
 	}
 	s.doors = gate.New(limits, func(now gate.Counts) {
 		seldomFull.Do(func() {
-			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
+			logger.Warn("too many connections: closing idle ones, and refusing new ones from addresses without idle ones",
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})

@@ -132,7 +132,7 @@ func TestSlowClientsDoNotWait(t *testing.T) {
 		if _, text := w.ask("10.0.0.2", http.MethodGet, "/v1/rare?n=2000", ""); !strings.Contains(text, "1 requests wait for ids") {
 			t.Errorf("beside a request that waits: %s", text)
 		}
-		if text := <-first; !strings.Contains(text, "had not enough ids within 2s") {
+		if text := <-first; !strings.Contains(text, "did not have enough ids within 2s") {
 			t.Errorf("beside slow clients: %s", text)
 		}
 	})

@@ -59,14 +59,14 @@ func (c *certificates) present() *tls.Config {
 	if err != nil {
 		if err.Error() != c.failed {
 			c.failed = err.Error()
-			c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
+			c.logger.Warn("the new certificates cannot be used: the previous ones stay in use", "error", err)
 		}
 		return c.now
 	}
 	c.failed = ""
 	if !same(fresh, c.now) { // else clients could not resume their sessions
 		c.now = fresh
-		c.logger.Info("the certificates were read again", "not_after", fresh.Certificates[0].Leaf.NotAfter)
+		c.logger.Info("the certificates were reloaded", "not_after", fresh.Certificates[0].Leaf.NotAfter)
 	}
 	return c.now
 }

@@ -114,7 +114,7 @@ func TestCertificates(t *testing.T) {
 			is("/v1/ids", http.StatusOK, trusts(second, other), 4)
 		}
 		log := w.log.String()
-		if strings.Count(log, "the new certificates cannot be used") != 3 || strings.Count(log, "the certificates were read again") != 2 || !strings.Contains(log, "not_after=2100-01-04") {
+		if strings.Count(log, "the new certificates cannot be used") != 3 || strings.Count(log, "the certificates were reloaded") != 2 || !strings.Contains(log, "not_after=2100-01-04") {
 			t.Errorf("the log is %s", log)
 		}
 		_, _, metrics := w.secure("/metrics", trusts(second, other))

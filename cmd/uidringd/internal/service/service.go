@@ -211,7 +211,7 @@ type queue struct {
 	taken atomic.Int64
 }
 
-var errQueue = errors.New("more requests wait for the generator than its share of limits.waiting")
+var errQueue = errors.New("more requests are waiting for the generator than its share of limits.waiting")
 
 // wait calls f, which may wait on its context for limit. If the queue is full, wait fails at once.
 func (q *queue) wait(ctx context.Context, name string, limit time.Duration, f func(context.Context) error) error {

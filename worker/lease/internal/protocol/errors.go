@@ -13,7 +13,7 @@ var (
 	ErrExhausted = errors.New("lease: numbers exhausted")
 
 	// ErrNotDone is matched when a write was not done, and the row is unchanged.
-	ErrNotDone = errors.New("lease: the store did not write")
+	ErrNotDone = errors.New("lease: the store did not write the row")
 )
 
 // HeldError says that an exact number has a live holder. It matches ErrHeld.

@@ -260,7 +260,7 @@ func (h *Holder) lost() (bool, error) {
 	case h.row == nil:
 		err = backInTime(fmt.Sprintf("the row of number %d is gone", h.number))
 	case h.row.Until < h.owned.Until:
-		err = backInTime(fmt.Sprintf("number %d is reserved until %s, and was until %s", h.number, instant(h.row.Until), instant(h.owned.Until)))
+		err = backInTime(fmt.Sprintf("number %d is reserved until %s, want at least %s, as before", h.number, instant(h.row.Until), instant(h.owned.Until)))
 	}
 	leaving := h.leaving
 	used, ahead, next := h.used, h.ahead, h.next

@@ -223,7 +223,7 @@ func TestLost(t *testing.T) {
 		{"a new holder", row7(1050, "other", 1200), []error{ErrLost}, "lease: the number is lost: number 7 has a new holder"},
 		{"a new holder that has given it back", row7(1050, "other", 1100), []error{ErrLost}, "lease: the number is lost: number 7 has a new holder"},
 		{"less than was committed", row7(1050, "other", 1099), []error{ErrLost, ErrRewound},
-			ErrRewound.Error() + ": number 7 is reserved until 1970-01-01T00:00:01.099Z, and was until 1970-01-01T00:00:01.1Z"},
+			ErrRewound.Error() + ": number 7 is reserved until 1970-01-01T00:00:01.099Z, want at least 1970-01-01T00:00:01.1Z, as before"},
 		{"gone", Answer{Now: 1050}, []error{ErrLost, ErrRewound}, ErrRewound.Error() + ": the row of number 7 is gone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
