@@ -83,12 +83,12 @@ func Named(name string) *Figure {
 
 const (
 	ids    = "Ids"
-	times  = "Time that ids carry"
+	times  = "Timestamps"
 	filled = "Ring"
 	number = "Worker"
 	layout = "Layout"
 	load   = "Loads"
-	faults = "Present error"
+	faults = "Current error"
 )
 
 // All lists the figures in the order of the page. Names and meanings stay: alerts and
@@ -118,10 +118,10 @@ var All = []Figure{
 		store, func(s *uid.Stats) any { return s.Loads.Returned }},
 	{"takes_rejected_total", Counter, ids, "Calls that failed", "Failed calls for ids.", "", "",
 		all, func(s *uid.Stats) any { return s.RejectedTakes }},
-	{"takes_starved_total", Counter, ids, "Calls that found none ready", "Calls that found no id ready. They generated their own ids, waited or failed.",
+	{"takes_starved_total", Counter, ids, "Calls that found no id ready", "Calls that found no id ready. They generated their own ids, waited or failed.",
 		"Normal in a burst.", "",
 		stock, func(s *uid.Stats) any { return s.Starved }},
-	{"waited_seconds_total", Counter, ids, "Waits of all calls", "Total time that calls waited for an id.", "", "",
+	{"waited_seconds_total", Counter, ids, "Total wait", "Total time that calls waited for an id.", "", "",
 		all, func(s *uid.Stats) any { return s.Waited }},
 	{"failing", Gauge, "", "", "1 while no further ids can be generated; it stays 0 at the limit of borrowed time and while time is being reserved.", "", "",
 		all, func(s *uid.Stats) any { return s.Failing() }},
@@ -133,7 +133,7 @@ var All = []Figure{
 		ring, func(s *uid.Stats) any { return s.Ring.Borrowed }},
 	{"borrow_limit_seconds", Gauge, "", "MaxBorrow", "MaxBorrow: how far the time of an id may be ahead of the clock; absent without a limit.", "", "",
 		ring, func(s *uid.Stats) any { return limit(s.Ring.MaxBorrow) }},
-	{"ring_oldest_age_seconds", Gauge, times, "Next id, behind the clock", "How far the time of the next id is behind the clock; negative if ahead.", "", "ring_age_limit_seconds",
+	{"ring_oldest_age_seconds", Gauge, times, "Next id behind the clock", "How far the time of the next id is behind the clock; negative if ahead.", "", "ring_age_limit_seconds",
 		ring, func(s *uid.Stats) any { return s.Ring.OldestAge }},
 	{"ring_age_limit_seconds", Gauge, "", "MaxAge", "MaxAge: how far the time of an id may be behind the clock; absent without a limit.", "", "",
 		ring, func(s *uid.Stats) any { return limit(s.Ring.MaxAge) }},
@@ -163,7 +163,7 @@ var All = []Figure{
 
 	{"layout_info", Info, layout, "Bits, epoch, tick", "Always 1; the label layout names the layout of the ids.", "", "",
 		clock, func(s *uid.Stats) any { return s.Clock.Layout.String() }},
-	{"layout_end_timestamp_seconds", Gauge, layout, "Time ends", "First instant that the layout cannot stamp, in seconds since 1970.", "", "",
+	{"layout_end_timestamp_seconds", Gauge, layout, "Time ends", "End of the layout's last tick, in seconds since 1970.", "", "",
 		clock, func(s *uid.Stats) any { return s.Clock.LayoutEnd }},
 
 	{"load_in_use", Text, load, "Range in use", "", "", "",
@@ -176,22 +176,22 @@ var All = []Figure{
 		store, func(s *uid.Stats) any { return s.Loads.Next.N > 0 }},
 	{"loads_total", Counter, load, "Loads", "Requests to the store or the servers for ids.", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.Requests }},
-	{"load_failures_total", Counter, load, "Loads that failed", "Failed requests for ids.", "", "",
+	{"load_failures_total", Counter, load, "Loads that failed", "Failed loads.", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.Failures }},
-	{"load_step_ids", Gauge, load, "Ids of the last load", "Size of the last load, in ids. The size of loads follows the rate of calls.", "", "",
+	{"load_step_ids", Gauge, load, "Size of the last load", "Size of the last load, in ids. The size of loads follows the rate of calls.", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.LastSize }},
-	{"load_duration_seconds", Gauge, load, "Time of the last load", "Time that the last request took.", "", "",
+	{"load_duration_seconds", Gauge, load, "Duration of the last load", "Time that the last request took.", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.LoadTime }},
-	{"load_running_seconds", Gauge, load, "Load under way for", "How long the request in flight has taken so far; 0 without one.", "", "",
+	{"load_running_seconds", Gauge, load, "Load in flight for", "How long the request in flight has taken so far; 0 without one.", "", "",
 		store, func(s *uid.Stats) any { return s.Loads.Loading }},
-	{"load_instance_changes_total", Counter, load, "Changes of the server", "Number of times that the answering server instance changed.", "", "",
+	{"load_instance_changes_total", Counter, load, "Server changes", "Number of times that the answering server instance changed.", "", "",
 		client, func(s *uid.Stats) any { return s.Loads.Changes }},
 	{"load_tag", Text, load, "Tag", "", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.Tag }},
 	{"load_from", Text, load, "From", "", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.From }},
 
-	{"last_error", Text, faults, "Making ids", "", "", "",
+	{"last_error", Text, faults, "Generating ids", "", "", "",
 		all, func(s *uid.Stats) any { return s.LastError }},
 	{"lease_error", Text, faults, "Lease", "", "", "",
 		clock, func(s *uid.Stats) any { return s.Clock.LeaseError }},

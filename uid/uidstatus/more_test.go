@@ -72,7 +72,7 @@ func TestMany(t *testing.T) {
 	if len(got) != 100 || !slices.Equal(got[:5], []string{"Tenant-0500", "Tenant-0600", "lost", "Tenant-0700", "Tenant-2904"}) || got[99] != "Tenant-2999" {
 		t.Errorf("%d rows: %q", len(got), got)
 	}
-	if want := "3,002 in all. Makes no ids: 3. Needs attention: 1. The table has 100:"; !strings.Contains(page, want) {
+	if want := "3,002 in all. Not generating ids: 3. Needs attention: 1. The table has 100:"; !strings.Contains(page, want) {
 		t.Errorf("no %q in %s", want, page)
 	}
 	for search, want := range map[string][]string{

@@ -21,7 +21,7 @@ const (
 
 // Words returns the state as the page shows it.
 func (s state) Words() string {
-	return map[state]string{fine: "OK", warning: "Needs attention", failing: "Makes no ids"}[s]
+	return map[state]string{fine: "OK", warning: "Needs attention", failing: "Not generating ids"}[s]
 }
 
 // rank is greater for a worse state.
@@ -46,7 +46,7 @@ func stateOf(s uid.Stats, now time.Time) (state, []string) {
 		v.loads(s)
 	}
 	if s.Ring == nil && s.Loads == nil && s.LastError != nil && v.worst != failing {
-		v.say(failing, "No id can be made now: %v", s.LastError)
+		v.say(failing, "Cannot generate ids now: %v", s.LastError)
 	}
 	return v.worst, v.notes
 }
@@ -67,7 +67,7 @@ func (v *verdict) clock(s uid.Stats, now time.Time) {
 	c := s.Clock
 	switch left := c.LayoutEnd.Sub(now); {
 	case left <= 0:
-		v.say(failing, "The layout has run out of time. No further id can be made.")
+		v.say(failing, "The layout has run out of time. It cannot generate another id.")
 	case c.LayoutEndsSoon:
 		v.say(warning, "The layout runs out of time in %s, on %s.", duration(left), date(c.LayoutEnd))
 	}
@@ -80,7 +80,7 @@ func (v *verdict) clock(s uid.Stats, now time.Time) {
 	case s.Ring != nil && s.Remaining == 0 && errors.Is(s.LastError, uid.ErrReservation):
 		v.say(failing, "The time reserved under the worker number is used up, up to %s ahead of the clock: %v", duration(left), c.LeaseError)
 	default:
-		v.say(warning, "The lease of the worker number cannot be renewed. Ids end in %s at the latest: %v", duration(left), c.LeaseError)
+		v.say(warning, "The lease of the worker number cannot be renewed. Ids run out in %s at the latest: %v", duration(left), c.LeaseError)
 	}
 }
 
@@ -118,8 +118,8 @@ func (v *verdict) loads(s uid.Stats) {
 	case s.Remaining == 0:
 		v.say(failing, "All loaded ids are used, and no further ones can be loaded: %v", s.LastError)
 	case errors.Is(s.LastError, segment.ErrUsedUp):
-		v.say(warning, "The counter is used up. Ids end when the loaded ids are used.")
+		v.say(warning, "The counter is used up. Ids run out when the loaded ones are used.")
 	default:
-		v.say(warning, "No further ids can be loaded. Ids end when the loaded ids are used: %v", s.LastError)
+		v.say(warning, "No further ids can be loaded. Ids run out when the loaded ones are used: %v", s.LastError)
 	}
 }

@@ -31,14 +31,14 @@ func TestState(t *testing.T) {
 			[]string{"The generator is closed.", "The ring could not be filled: gone"}},
 
 		{"layout over", func(s *uid.Stats) { s.Clock.LayoutEnd, s.Clock.LayoutEndsSoon = noon, true }, failing,
-			[]string{"The layout has run out of time. No further id can be made."}},
+			[]string{"The layout has run out of time. It cannot generate another id."}},
 		{"layout ends", func(s *uid.Stats) { s.Clock.LayoutEnd, s.Clock.LayoutEndsSoon = noon.AddDate(0, 0, 40), true }, warning,
 			[]string{"The layout runs out of time in 40 days, on 2026-04-10."}},
 
 		{"leased", func(s *uid.Stats) { s.Clock.ReservedUntil = noon.Add(time.Minute) }, fine, nil},
 		{"leased, time used up", func(s *uid.Stats) { s.Clock.ReservedUntil = noon }, fine, nil},
 		{"not renewed", func(s *uid.Stats) { s.Clock.ReservedUntil, s.Clock.LeaseError = noon.Add(time.Minute), gone }, warning,
-			[]string{"The lease of the worker number cannot be renewed. Ids end in 1m at the latest: gone"}},
+			[]string{"The lease of the worker number cannot be renewed. Ids run out in 1m at the latest: gone"}},
 		{"not renewed, time used up", func(s *uid.Stats) { s.Clock.ReservedUntil, s.Clock.LeaseError = noon, gone }, failing, []string{noTime}},
 		{"not renewed, time used up ahead of the clock", func(s *uid.Stats) {
 			s.Clock.ReservedUntil, s.Clock.LeaseError, s.Remaining, s.LastError = noon.Add(8*time.Minute), gone, 0, &uid.ReservationError{Err: gone}
@@ -58,12 +58,12 @@ func TestState(t *testing.T) {
 			[]string{"Ids are stamped 8s ahead of the clock. The limit is 9s."}},
 		{"no limit", func(s *uid.Stats) { s.Ring.Borrowed, s.Ring.MaxBorrow = 2000*time.Hour, -1 }, fine, nil},
 		{"no ring", func(s *uid.Stats) { s.Ring = nil }, fine, nil},
-		{"no ring, clock behind", func(s *uid.Stats) { s.Ring, s.LastError = nil, gone }, failing, []string{"No id can be made now: gone"}},
+		{"no ring, clock behind", func(s *uid.Stats) { s.Ring, s.LastError = nil, gone }, failing, []string{"Cannot generate ids now: gone"}},
 		{"no ring, number lost", func(s *uid.Stats) {
 			s.Ring, s.Clock.LeaseError, s.LastError = nil, gone, &uid.ReservationError{Err: gone}
 		}, failing, []string{noTime}},
 		{"no ring, earlier holder", func(s *uid.Stats) { s.Ring, s.LastError = nil, &uid.ReservationError{Worker: 3} }, failing,
-			[]string{"No id can be made now: uid: time is not reserved: no worker number is held; the last was 3"}},
+			[]string{"Cannot generate ids now: uid: time is not reserved: no worker number is held; the last was 3"}},
 		{"at the limit", func(s *uid.Stats) { s.Ring.MaxBorrow, s.LastError = time.Hour, borrow(time.Hour) }, warning, []string{atLimit}},
 		{"at the limit, empty", func(s *uid.Stats) { s.Remaining, s.Ring.MaxBorrow, s.LastError = 0, time.Hour, borrow(time.Hour) }, warning, []string{atLimit}},
 		{"at a limit that a full ring reaches", func(s *uid.Stats) { s.Ring.MaxBorrow, s.LastError = 5*time.Second, borrow(5*time.Second) }, fine, nil},
@@ -78,10 +78,10 @@ func TestState(t *testing.T) {
 
 		{"no id loaded between two loads", func(s *uid.Stats) { *s = counters()["parcels"]; s.Remaining = 0 }, fine, nil},
 		{"not loaded", func(s *uid.Stats) { *s = counters()["parcels"]; s.LastError = gone }, warning,
-			[]string{"No further ids can be loaded. Ids end when the loaded ids are used: gone"}},
+			[]string{"No further ids can be loaded. Ids run out when the loaded ones are used: gone"}},
 		{"not loaded, none left", func(s *uid.Stats) { *s = counters()["parcels"]; s.LastError, s.Remaining = gone, 0 }, failing,
 			[]string{"All loaded ids are used, and no further ones can be loaded: gone"}},
-		{"used up", func(s *uid.Stats) { *s = counters()["used"] }, warning, []string{"The counter is used up. Ids end when the loaded ids are used."}},
+		{"used up", func(s *uid.Stats) { *s = counters()["used"] }, warning, []string{"The counter is used up. Ids run out when the loaded ones are used."}},
 		{"closed with an error", func(s *uid.Stats) { *s = counters()["closed"]; s.LastError = gone }, failing, []string{"The generator is closed."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ nothing, and creates neither files nor tables.
 
 A step of 0 means a gapless counter. Processes reserve ranges in advance, so ids below
 the counter may not be in use yet. To create a counter, use segments create. Ids from a
-counter carry no time, so uidring parse cannot read them.`,
+counter carry no time: for them, uidring parse prints nonsense.`,
 		Example: `  uidring segments
   uidring segments create orders
   uidring segments set orders --at-least 1000000

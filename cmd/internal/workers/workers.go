@@ -32,17 +32,17 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
 		Short: "List worker numbers and their holders",
-		Long: `workers lists the rows of two tables, highest number first. The command changes
-nothing, and creates neither files nor tables.
+		Long: `workers lists two kinds of numbers, highest first. The command changes nothing, and
+creates neither files nor tables.
 
 Each row of WORKER_NODE is one start of a generator, whose number is never used again.
 Only numbers above the newest row's are left.
 
-Each row of WORKER_LEASE is a number with its last holder. The number is held, free
-or expired: it is listed as expired if its holder has sent no heartbeat for a minute,
-even if its service sets a longer Expiry. A new generator may take a free number, or
-one whose holder has sent no heartbeat for the generator's own Expiry. All numbers
-not held count as remaining.
+Each row of WORKER_LEASE, or lease of another store, is a number with its last
+holder. The number is held, free or expired: it is listed as expired if its holder has
+sent no heartbeat for a minute, even if its service sets a longer Expiry. A new
+generator may take a free number, or one whose holder has sent no heartbeat for the
+generator's own Expiry. All numbers not held count as remaining.
 
 HOST is the pod's name in Kubernetes, and PROCESS the process id. On a terminal, held
 numbers are green and expired ones red, unless NO_COLOR is set.`,

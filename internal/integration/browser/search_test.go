@@ -46,7 +46,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("the focus is on %q", focus)
 	}
 	run(t, ctx, screen(1280, "light"), chromedp.SendKeys(chromedp.CSS(`#q`), "T-000"))
-	until(t, ctx, rows+` === 10 && document.querySelector('.found').textContent === '10 of 3,001 found. Makes no ids: 1.'`)
+	until(t, ctx, rows+` === 10 && document.querySelector('.found').textContent === '10 of 3,001 found. Not generating ids: 1.'`)
 	run(t, ctx, chromedp.SendKeys(chromedp.CSS(`#q`), "8"))
 	until(t, ctx, rows+` === 1 && location.search === '?q=T-0008'`)
 	if typed := value[string](t, ctx, `document.activeElement.value`); typed != "T-0008" {

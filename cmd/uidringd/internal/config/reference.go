@@ -125,7 +125,7 @@ func wanted(section, name string) string {
 	field := strings.TrimPrefix(section+"."+name, ".")
 	takes := cmp.Or(wants[field], wants[section+"[]."+name])
 	if generator && name == "store" {
-		return "a name of `stores`"
+		return "a name from `stores`"
 	}
 	for _, value := range wrong[takes] {
 		var text string
