@@ -35,8 +35,9 @@
 //
 // The plugin fills structs, slices and arrays of structs or of pointers to them, and maps passed
 // with Model(&Order{}). It does so in every call that inserts: CreateInBatches, Save,
-// FirstOrCreate, upserts, the generics API, associations and join tables. It adds the key to the
-// columns of a Select. It cannot fill keys where there is no model: in a map passed with
+// FirstOrCreate, upserts, the generics API, associations and join tables, and in every kind of
+// session: transactions, SkipHooks, PrepareStmt and DryRun. If the call has a Select, the plugin
+// adds the key to its columns. It cannot fill keys where there is no model: in a map passed with
 // Table("orders") alone, and in SQL sent with Exec or Raw.
 //
 // Keys are filled before the transaction begins, so BeforeCreate sees them. If a hook sets a key

@@ -85,7 +85,7 @@ type serverRow struct {
 }
 
 var serverRows = []serverRow{
-	{"`GET /v1/ids`", "HTTP/call=GET_id", "empty", 0.6},
+	{"`GET /v1/ids`", "HTTP/call=GET_id", "empty", 0.65},
 	{"`GET /v1/ids?n=1000`", "HTTP/call=GET_1000_ids", "empty", 0},
 	{"`POST /v1/ids/runs?n=1000`", "HTTP/call=POST_1000_in_runs", "empty", 0},
 	{"`INCR`", "Redis/pipeline=1", "redis", 0.85},

@@ -40,7 +40,7 @@ type part struct {
 
 func parts(cores int) map[string]part {
 	ids := func(pattern string, cpu int) []string {
-		return []string{"-test.bench", pattern, "-test.cpu", fmt.Sprint(cpu), "-test.benchtime", length.String()}
+		return []string{"-test.bench", pattern, "-test.benchmem", "-test.cpu", fmt.Sprint(cpu), "-test.benchtime", length.String()}
 	}
 	return map[string]part{
 		"ids":    {[][]string{ids("^Benchmark(Next|NextN|Wait|All)$", 1), ids("Parallel$", cores)}, (*results).idTables, (*results).judge},

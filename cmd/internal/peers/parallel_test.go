@@ -153,6 +153,38 @@ func BenchmarkWaitParallel(b *testing.B) {
 			}
 		})
 	})
+	b.Run("impl=Default", func(b *testing.B) {
+		gen, ctx := newDefault(b), context.Background()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				must(gen.Wait(ctx))
+			}
+		})
+	})
+	b.Run("impl=Slots", func(b *testing.B) {
+		gen, ctx := slots(b), context.Background()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				must(gen.Wait(ctx))
+			}
+		})
+	})
+	b.Run("impl=Segment", func(b *testing.B) {
+		gen, ctx := counter(b), context.Background()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				must(gen.Wait(ctx))
+			}
+		})
+	})
+	b.Run("impl=Client", func(b *testing.B) {
+		gen, ctx := client(b), context.Background()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				must(gen.Wait(ctx))
+			}
+		})
+	})
 }
 
 func BenchmarkNextNParallel(b *testing.B) {
@@ -167,12 +199,96 @@ func BenchmarkNextNParallel(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("n=%d/impl=Cached", n), func(b *testing.B) { bench.CachedNextNParallel(b, cached(b), n) })
+		b.Run(fmt.Sprintf("n=%d/impl=Default", n), func(b *testing.B) {
+			gen := newDefault(b)
+			b.RunParallel(func(pb *testing.PB) {
+				ids := make([]uid.ID, n)
+				for pb.Next() {
+					must(gen.NextN(ids))
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("n=%d/impl=Slots", n), func(b *testing.B) {
+			gen := slots(b)
+			b.RunParallel(func(pb *testing.PB) {
+				ids := make([]uid.ID, n)
+				for pb.Next() {
+					must(gen.NextN(ids))
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("n=%d/impl=Segment", n), func(b *testing.B) {
+			gen := counter(b)
+			b.RunParallel(func(pb *testing.PB) {
+				ids := make([]uid.ID, n)
+				for pb.Next() {
+					must(gen.NextN(ids))
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("n=%d/impl=Client", n), func(b *testing.B) {
+			gen := client(b)
+			b.RunParallel(func(pb *testing.PB) {
+				ids := make([]uid.ID, n)
+				for pb.Next() {
+					must(gen.NextN(ids))
+				}
+			})
+		})
 	}
 }
 
 func BenchmarkAllParallel(b *testing.B) {
 	b.Run(fmt.Sprintf("n=%d/impl=Cached", bench.Batch), func(b *testing.B) {
 		gen := cached(b)
+		b.RunParallel(func(pb *testing.PB) {
+			n := 0
+			for id, err := range gen.All(context.Background()) {
+				must(id, err)
+				if n++; n%bench.Batch == 0 && !pb.Next() {
+					return
+				}
+			}
+		})
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Default", bench.Batch), func(b *testing.B) {
+		gen := newDefault(b)
+		b.RunParallel(func(pb *testing.PB) {
+			n := 0
+			for id, err := range gen.All(context.Background()) {
+				must(id, err)
+				if n++; n%bench.Batch == 0 && !pb.Next() {
+					return
+				}
+			}
+		})
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Slots", bench.Batch), func(b *testing.B) {
+		gen := slots(b)
+		b.RunParallel(func(pb *testing.PB) {
+			n := 0
+			for id, err := range gen.All(context.Background()) {
+				must(id, err)
+				if n++; n%bench.Batch == 0 && !pb.Next() {
+					return
+				}
+			}
+		})
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Segment", bench.Batch), func(b *testing.B) {
+		gen := counter(b)
+		b.RunParallel(func(pb *testing.PB) {
+			n := 0
+			for id, err := range gen.All(context.Background()) {
+				must(id, err)
+				if n++; n%bench.Batch == 0 && !pb.Next() {
+					return
+				}
+			}
+		})
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Client", bench.Batch), func(b *testing.B) {
+		gen := client(b)
 		b.RunParallel(func(pb *testing.PB) {
 			n := 0
 			for id, err := range gen.All(context.Background()) {

@@ -140,6 +140,30 @@ func BenchmarkWait(b *testing.B) {
 			must(gen.Wait(ctx))
 		}
 	})
+	b.Run("impl=Default", func(b *testing.B) {
+		gen, ctx := newDefault(b), context.Background()
+		for b.Loop() {
+			must(gen.Wait(ctx))
+		}
+	})
+	b.Run("impl=Slots", func(b *testing.B) {
+		gen, ctx := slots(b), context.Background()
+		for b.Loop() {
+			must(gen.Wait(ctx))
+		}
+	})
+	b.Run("impl=Segment", func(b *testing.B) {
+		gen, ctx := counter(b), context.Background()
+		for b.Loop() {
+			must(gen.Wait(ctx))
+		}
+	})
+	b.Run("impl=Client", func(b *testing.B) {
+		gen, ctx := client(b), context.Background()
+		for b.Loop() {
+			must(gen.Wait(ctx))
+		}
+	})
 }
 
 func BenchmarkNextN(b *testing.B) {
@@ -157,6 +181,30 @@ func BenchmarkNextN(b *testing.B) {
 				must(gen.NextN(ids))
 			}
 		})
+		b.Run(fmt.Sprintf("n=%d/impl=Default", n), func(b *testing.B) {
+			gen := newDefault(b)
+			for b.Loop() {
+				must(gen.NextN(ids))
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/impl=Slots", n), func(b *testing.B) {
+			gen := slots(b)
+			for b.Loop() {
+				must(gen.NextN(ids))
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/impl=Segment", n), func(b *testing.B) {
+			gen := counter(b)
+			for b.Loop() {
+				must(gen.NextN(ids))
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/impl=Client", n), func(b *testing.B) {
+			gen := client(b)
+			for b.Loop() {
+				must(gen.NextN(ids))
+			}
+		})
 	}
 }
 
@@ -165,6 +213,42 @@ func BenchmarkAll(b *testing.B) {
 	b.Run(fmt.Sprintf("n=%d/impl=Cached", bench.Batch), func(b *testing.B) {
 		n := 0
 		for id, err := range cached(b).All(context.Background()) {
+			must(id, err)
+			if n++; n%bench.Batch == 0 && !b.Loop() {
+				return
+			}
+		}
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Default", bench.Batch), func(b *testing.B) {
+		n := 0
+		for id, err := range newDefault(b).All(context.Background()) {
+			must(id, err)
+			if n++; n%bench.Batch == 0 && !b.Loop() {
+				return
+			}
+		}
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Slots", bench.Batch), func(b *testing.B) {
+		n := 0
+		for id, err := range slots(b).All(context.Background()) {
+			must(id, err)
+			if n++; n%bench.Batch == 0 && !b.Loop() {
+				return
+			}
+		}
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Segment", bench.Batch), func(b *testing.B) {
+		n := 0
+		for id, err := range counter(b).All(context.Background()) {
+			must(id, err)
+			if n++; n%bench.Batch == 0 && !b.Loop() {
+				return
+			}
+		}
+	})
+	b.Run(fmt.Sprintf("n=%d/impl=Client", bench.Batch), func(b *testing.B) {
+		n := 0
+		for id, err := range client(b).All(context.Background()) {
 			must(id, err)
 			if n++; n%bench.Batch == 0 && !b.Loop() {
 				return

@@ -78,7 +78,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// each calls f for every file of the repository.
+// each calls f for every file of the repository. Paths have slashes.
 func each(t *testing.T, f func(path string)) {
 	t.Helper()
 	need.Must(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -86,30 +86,36 @@ func each(t *testing.T, f func(path string)) {
 		case err == nil && d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
 		case err == nil && d.Type().IsRegular():
-			f(path)
+			f(filepath.ToSlash(path))
 		}
 		return err
 	}))
 }
 
-// TestReadNext: README.md is short, and leads to every page, but those of subcommands, which the pages of the
+// TestReadNext: README.md and docs are short, and README.md leads to every page, but those of subcommands, which the pages of the
 // commands link, and GitHub's templates.
 func TestReadNext(t *testing.T) {
 	readme := read(t, "README.md")
 	if lines := strings.Count(readme, "\n"); lines > 90 {
 		t.Errorf("README.md has %d lines, want 90 or less", lines)
 	}
+	words := 0
 	each(t, func(path string) {
-		page, err := filepath.Rel(top, path)
-		need.Must(t, err)
+		page := strings.TrimPrefix(path, filepath.ToSlash(top)+"/")
 		if filepath.Ext(page) != ".md" || page == "README.md" || strings.HasPrefix(page, ".github/") || strings.HasPrefix(page, "docs/reference/") && strings.Contains(page, "_") {
 			return
 		}
 		folder, name := filepath.Split(page)
-		if !strings.Contains(readme, "("+page+")") && (name != "README.md" || !strings.Contains(readme, "("+filepath.Clean(folder)+")")) {
+		if folder == "docs/" {
+			words += len(strings.Fields(read(t, page)))
+		}
+		if !strings.Contains(readme, "("+page+")") && (name != "README.md" || !strings.Contains(readme, "("+strings.TrimSuffix(folder, "/")+")")) {
 			t.Errorf("README.md has no link to %s", page)
 		}
 	})
+	if words > 12_000 {
+		t.Errorf("the pages in docs have %d words, want 12,000 or less", words)
+	}
 }
 
 // headings returns the anchors of a page.
