@@ -34,7 +34,8 @@
 // since the read. Reads are linearizable, so any member may answer them.
 //
 // Uniqueness never depends on the etcd lease. If it expires while its holder is alive, and nobody
-// has taken the number, the holder creates a new lease.
+// has taken the number, the holder creates a new lease. Because etcd does not report its time,
+// startup cannot check the clock: see lease.Config.MaxSkew.
 //
 // If authentication is enabled, the user's role needs the permission that [Role] returns:
 //

@@ -32,6 +32,8 @@
 //     the holder writes. After a crash, the number becomes free when the session times out.
 //   - Uniqueness never depends on the session. If it expires, and nobody has taken the number, the
 //     holder recreates its ephemeral node.
+//   - Because ZooKeeper does not report its time, startup cannot check the clock: see
+//     lease.Config.MaxSkew.
 //   - Startup fails with zk.ErrNoServer once the client has tried each server twice, even if the
 //     servers are only electing a leader. Running generators continue to the end of the reserved
 //     time.
