@@ -69,7 +69,7 @@ func TestRefused(t *testing.T) {
 		{"gen --dsn " + unavailable, 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
 		{"gen --dsn postgres://127.0.0.1:1/app", 1, []string{"--dsn", "postgres://", "@127.0.0.1"}},
 		{"gen --dsn postgres://localhost:99999/x", 2, []string{"--dsn", "the port is 99999, want 1 to 65535"}},
-		{"gen --dsn file/app.db", 1, []string{"--dsn", "file/app.db"}},
+		{"gen --dsn file/app.db", 1, []string{"--dsn", "app.db"}},
 
 		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
 		{"parse --layout baidu,epoch=tomorrow 1", 2, []string{`"tomorrow"`, "--layout", "RFC 3339"}},

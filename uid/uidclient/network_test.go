@@ -63,7 +63,7 @@ func TestNetwork(t *testing.T) {
 		"unexpected EOF":                 func(url *string, _ *Config) { *url += "/truncated" },
 		"exceeded 65536 bytes":           func(url *string, _ *Config) { *url += "/header" },
 		"certificate signed by unknown":  func(_ *string, config *Config) { config.TLS = nil },
-		"connect: connection refused":    func(url *string, _ *Config) { *url = "https://127.0.0.1:1" },
+		"refused":                        func(url *string, _ *Config) { *url = "https://127.0.0.1:1" },
 		"server gave HTTP response to H": func(url *string, _ *Config) { *url = strings.Replace(plain.URL, "http:", "https:", 1) },
 	} {
 		url, config := url, config

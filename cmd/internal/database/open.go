@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -233,7 +232,7 @@ func checkFile(path string, create bool) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if !create {
-			return fmt.Errorf("there is %w; create it with uidring gen or uidring segments create", syscall.ENOENT)
+			return errors.New("there is no such file; create it with uidring gen or uidring segments create")
 		}
 		folder := filepath.Dir(path)
 		if _, err := os.Stat(folder); err != nil {

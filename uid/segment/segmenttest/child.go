@@ -17,9 +17,8 @@ const (
 	each     = 3 // requests of a goroutine, one after the other
 )
 
-// In a process that the suite started from the test binary, Child reserves ranges and exits. In any
-// other process, it just returns. Call it first in TestMain. open connects to a [Backend]'s
-// Address.
+// Child reserves ranges and exits if the process was started by the suite. In any other process, it
+// just returns. Call it first in TestMain. open connects to a [Backend]'s Address.
 func Child(open func(address string) (segment.Store, error)) {
 	processes.Child(addressVariable, func(address string, start func()) error {
 		store, err := open(address)
