@@ -116,9 +116,9 @@ func (l Layout) Validate() error {
 	return errors.Join(faults...)
 }
 
-// End returns the first instant that the layout, if valid, cannot represent: Epoch plus
-// 2^TimeBits units. If a [time.Time] cannot hold that instant, End returns the latest one that it
-// can hold, 292 billion years from now.
+// End returns the instant at which a valid layout ends: Epoch plus 2^TimeBits units. If a
+// [time.Time] cannot hold that instant, End returns the latest one that it can hold, 292 billion
+// years from now.
 func (l Layout) End() time.Time {
 	return l.instant(1 << l.TimeBits)
 }

@@ -44,11 +44,11 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	}
 	firstTick, lastTick := o.Tick(began), min(o.Tick(ended.Add(-1)), o.maxTick)
 	if lastTick < firstTick {
-		return Succession{}, fmt.Errorf("%w: %s stamps nothing from %s to before %s", ErrRange, o.layout, rfc3339(began), rfc3339(ended))
+		return Succession{}, fmt.Errorf("%w: %s has no ids from %s to %s", ErrRange, o.layout, rfc3339(began), rfc3339(ended))
 	}
 	start := n.Tick(ended) // below 0 if next begins later
 	if start > n.maxTick {
-		return Succession{}, fmt.Errorf("%w: %s stamps nothing from %s on", ErrRange, n.layout, rfc3339(ended))
+		return Succession{}, fmt.Errorf("%w: %s has no ids from %s on", ErrRange, n.layout, rfc3339(ended))
 	}
 	s := Succession{
 		low:  max(o.workerShift, n.workerShift),

@@ -19,7 +19,7 @@ var (
 
 	// ErrOrder means that a run is empty, is longer than Config.RunLen, or is not above every id
 	// already put.
-	ErrOrder = errors.New("ringbuffer: run out of order")
+	ErrOrder = errors.New("ringbuffer: misordered run")
 
 	// ErrEmpty is returned by TryTake, and by Take if Config.RejectedTake is nil, when the ring is
 	// empty.
@@ -313,7 +313,7 @@ func (r *Ring) Put(run Run) error {
 	case r.closed:
 		return ErrClosed
 	case run.N < 1 || run.N > r.runLen || run.First < 0 || run.First > math.MaxInt64-(run.N-1):
-		return fmt.Errorf("%w: %d ids from %d, want 1 to %d ids, from 0 or more", ErrOrder, run.N, run.First, r.runLen)
+		return fmt.Errorf("%w: %d ids from %d, want 1 to %d ids, the first 0 or more", ErrOrder, run.N, run.First, r.runLen)
 	case run.First <= r.last:
 		return fmt.Errorf("%w: starts at %d, want more than %d, the last put", ErrOrder, run.First, r.last)
 	case run.N > r.capacity-r.remaining() || r.tail-r.head == uint64(len(r.slots)):

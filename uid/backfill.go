@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	// ErrTickFull means that Backfill, or a fake of uidtest, has issued every id in a tick.
-	ErrTickFull = errors.New("uid: all ids of the tick are issued")
+	// ErrTickFull means that Backfill, or a uidtest.Fake, has issued every id in a tick.
+	ErrTickFull = errors.New("uid: the tick has no ids left")
 
 	// ErrBackfillTime means that Backfill was asked for an id with a time that it cannot use.
 	ErrBackfillTime = errors.New("uid: time cannot be backfilled")
@@ -153,7 +153,7 @@ func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 	case tick >= b.began:
 		return fmt.Errorf("%w: %s, want a time before this Backfill started, %s", ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.began)))
 	case tick <= b.forgotten:
-		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks (%d)",
+		return fmt.Errorf("%w: %s is too old, since only ticks after %s are remembered: sort rows by time, or raise MaxTicks (%d)",
 			ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.forgotten)), b.maxTicks)
 	}
 	return nil

@@ -25,8 +25,8 @@ type Cached struct {
 	ticks  *ticks
 }
 
-// CloseTimeout is the longest that Close of any generator waits, such as for the release of a
-// worker number or the return of unused ids: 5 seconds. Shutdown takes a context instead.
+// CloseTimeout is the longest that any generator's Close waits, for example to release a worker
+// number or return unused ids: 5 seconds. Shutdown takes a context instead.
 const CloseTimeout = deal.CloseTimeout
 
 // NewCached takes a worker number from source, fills the ring and returns the generator. ctx
@@ -164,9 +164,9 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 // [bits.ErrRange].
 //
 // The range holds for every Default and Cached with this layout, whatever its worker number, if a
-// Cached's MaxAge and MaxBorrow are no larger than this one's. If the machines' clocks differ, move
-// from back and to forward by the difference. A loop over All that holds claimed ids for longer
-// than MaxAge can yield ids from before the range.
+// Cached's MaxAge and MaxBorrow are no larger than this one's. If the machines' clocks differ,
+// widen the period at both ends by the difference. A loop over All that holds claimed ids for
+// longer than MaxAge can yield ids from before the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }

@@ -29,8 +29,7 @@ const (
 	// Unlimited means no limit. Any other negative duration is an error.
 	Unlimited time.Duration = -1
 
-	// None is an effective limit of zero: one nanosecond, which is less than a tick, except a 1 ns
-	// tick.
+	// None is in effect a limit of zero: one nanosecond, less than any tick longer than 1 ns.
 	None time.Duration = 1
 )
 
@@ -168,7 +167,7 @@ func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
 	case c.BoostPower < 1 || c.BoostPower > MaxBoostPower:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))
 	case int(c.Layout.SequenceBits)+c.BoostPower > 62:
-		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits (%d)", c.Layout.SequenceBits))
+		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 minus SequenceBits (%d)", c.Layout.SequenceBits))
 	case c.BoostPower > most:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most %d: a ring of 2^%d ticks of %v never fills with MaxBorrow %v and MaxAge %v",
 			most, c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))

@@ -44,7 +44,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		{uid.CachedConfig{
 			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Default().Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
 		}, []string{
-			"BoostPower is 12, want at most 62 together with SequenceBits (51)",
+			"BoostPower is 12, want at most 62 minus SequenceBits (51)",
 		}},
 		{uid.CachedConfig{BoostPower: 17}, []string{
 			"BoostPower is 17, want at most 16: a ring of 2^17 ticks of 1s never fills with MaxBorrow 24h0m0s and MaxAge 1m0s",
@@ -135,7 +135,7 @@ func TestRefusesToStartOutOfTime(t *testing.T) {
 			t.Errorf("%s: error %v, want the day in it", kind, err)
 		}
 		_, err = open(never{t}, uid.CachedConfig{Now: clockAt(bits.Default().Epoch.Add(-1)).now})
-		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Layout.Epoch is 2026-01-01T00:00:00Z, want at most the current time, 2025-12-31T23:59:59Z") {
+		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Layout.Epoch is 2026-01-01T00:00:00Z, want no later than now, 2025-12-31T23:59:59Z") {
 			t.Errorf("%s: error %v for an epoch in the future", kind, err)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 // [Cached], which makes ids ahead of demand. Make a Default with [NewDefault] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
-// With the default layout, Default makes up to 8,192 ids a second. In each new second, the sequence
-// continues where it was, or restarts at 0 if it has passed its midpoint, so a second may offer as
-// few as half of its ids.
+// With the default layout, Default makes up to 8,192 ids a second. Each second, the sequence
+// continues where it left off, or restarts at 0 if it has passed its midpoint, so a second may
+// offer as few as half of its ids.
 //
 // A new Default starts at a random sequence number in the lower half of the range, even with a fake
 // clock: see [docs/testing.md].

@@ -7,8 +7,8 @@
 //	id, err := gen.Next()
 //
 // Most services want [Cached], which deals ids from a ring that it fills ahead of demand. [Default]
-// stamps every id with the current time; once it has used up the ids of a tick, by default a
-// second, it waits for the next. [Slots] never waits for a clock that stepped back, but its ids are
+// stamps every id with the current time; once a tick (by default, a second) has no ids left, it
+// waits for the next tick. [Slots] never waits for a clock that stepped back, but its ids are
 // unordered. All three implement [Generator] and are safe for concurrent use. [Backfill] makes ids
 // with past times for migrated rows. Package segment draws small ids, which carry no time, from a
 // database counter, and package uidclient deals ids that it fetches from a server.

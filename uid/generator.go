@@ -47,8 +47,8 @@ type Generator interface {
 	TryClaim(limit int64) (Run, error)
 
 	// All returns an endless sequence of ids for a range loop. The loop waits as Wait does, but
-	// ends with an error before its next batch once ctx is done. If an error ends the loop, the id
-	// yielded with it is 0.
+	// once ctx is done, it ends with an error before its next batch. If an error ends the loop, the
+	// id yielded with it is 0.
 	//
 	//	for id, err := range gen.All(ctx) {
 	//

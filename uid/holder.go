@@ -70,7 +70,7 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succ
 		faults.Add("source", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.NewStaticWorker(1)")
 	}
 	if at.Before(layout.Epoch) {
-		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "at most the current time, "+instant(at.Truncate(time.Second)))
+		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "no later than now, "+instant(at.Truncate(time.Second)))
 	}
 	if err := faults.Err(); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succ
 		return h.exhausted()
 	}
 	if h.endsSoon(at) {
-		logger.Warn("uid: the layout runs out of time soon", "layout", layout.String(), "end", h.end)
+		logger.Warn("uid: the layout will run out of time soon", "layout", layout.String(), "end", h.end)
 	}
 	return nil
 }

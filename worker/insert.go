@@ -301,7 +301,7 @@ func (s *Store) insertRow(ctx context.Context, values string, vars ...any) error
 }
 
 // errTaken says that the row may have been made, and has another's token by now.
-var errTaken = errors.New("another process took the row over immediately, or the row existed already")
+var errTaken = errors.New("another process took over the row, or it existed already")
 
 // errIgnored is why a write counts as not done.
 var errIgnored = errors.New("the database did not write a row, and returned no error")

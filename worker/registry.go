@@ -117,11 +117,11 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 		return 0, err
 	}
 	if err := r.committed(ctx); err != nil {
-		return 0, r.fail(ctx, "ask for the commits of", err)
+		return 0, r.fail(ctx, "check the commits of", err)
 	}
 	switch err := request.CheckLayout(ctx, r.remember); {
 	case errors.Is(err, errForgets):
-		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
+		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so generators with other layouts are not refused", "table", r.name, "error", err)
 	case err != nil:
 		return 0, r.fail(ctx, "compare the layout with that of", err)
 	}

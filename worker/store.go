@@ -73,7 +73,7 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	case err != nil:
 		log.WarnContext(ctx, "worker: the catalog of the database does not say whether the table has a key", "table", s.name, "error", err)
 	case keyless:
-		return fmt.Errorf("%w: %s has none on %s, so two processes could take the same number; stop all that use it, and run: "+
+		return fmt.Errorf("%w: %s has none on %s, so two processes could take the same number; stop all users of the table, and run: "+
 			"CREATE UNIQUE INDEX worker_lease_key ON %[2]s (%[3]s)", ErrKey, s.name, leaseKind.key)
 	}
 	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.name); err != nil {

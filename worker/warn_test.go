@@ -51,7 +51,7 @@ func TestPoolIsFull(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
 		if number, err := take(t, ctx, s.on(s.DB), max22); !errors.Is(err, context.DeadlineExceeded) ||
-			!strings.Contains(err.Error(), "the pool of connections is full, 1 of 1 are in use") {
+			!strings.Contains(err.Error(), "the connection pool is exhausted, 1 of 1 are in use") {
 			t.Errorf("got %d, %v, want that the pool is full", number, err)
 		}
 	})

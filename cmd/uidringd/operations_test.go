@@ -123,7 +123,7 @@ func TestOpenFiles(t *testing.T) {
 	r.cmd.Path = "/bin/sh"
 	r.begin(t)
 	const most = 200 - 128 - gate.Extras
-	warning := fmt.Sprintf("limits.connections is 1000, and the system allows 200 open files: the server takes %d connections", most)
+	warning := fmt.Sprintf("limits.connections is 1000, but the system allows 200 open files: the server accepts %d connections", most)
 	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
 	for range 300 {
 		conn, err := net.Dial("tcp", r.address())

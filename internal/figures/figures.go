@@ -184,7 +184,7 @@ var All = []Figure{
 		loads, func(s *uid.Stats) any { return s.Loads.LoadTime }},
 	{"load_running_seconds", Gauge, load, "Load in flight for", "How long the request in flight has taken so far; 0 without one.", "", "",
 		store, func(s *uid.Stats) any { return s.Loads.Loading }},
-	{"load_instance_changes_total", Counter, load, "Server changes", "Number of times that the answering server instance changed.", "", "",
+	{"load_instance_changes_total", Counter, load, "Server changes", "Number of times that a different server instance answered.", "", "",
 		client, func(s *uid.Stats) any { return s.Loads.Changes }},
 	{"load_tag", Text, load, "Tag", "", "", "",
 		loads, func(s *uid.Stats) any { return s.Loads.Tag }},

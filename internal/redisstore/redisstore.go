@@ -74,7 +74,7 @@ func Await[T any](ctx context.Context, call func() (T, error)) (value T, err err
 }
 
 // Forgets is what a store logs about a server for which Forgetful returns settings.
-const Forgets = "the server can lose writes that it acknowledged, and ids can then repeat; " +
+const Forgets = "the server may lose writes that it acknowledged, and ids may then repeat; " +
 	"want appendonly yes, appendfsync always, no-appendfsync-on-rewrite no and maxmemory-policy noeviction"
 
 // Forgetful returns the settings with which the server can forget what it

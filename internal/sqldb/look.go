@@ -14,7 +14,7 @@ import (
 var (
 	// ErrNamesake is matched when the name of another table in the same schema differs in the
 	// case of letters only.
-	ErrNamesake = errors.New("two tables would count the same")
+	ErrNamesake = errors.New("two tables would serve as one")
 
 	// ErrMemory is matched when each connection of a pool has a database of its own, in memory.
 	ErrMemory = errors.New("each of its connections has an SQLite database of its own, in memory; give the pool one connection " +
@@ -71,10 +71,10 @@ func namesake(db *gorm.DB, own, name string, there bool) error {
 		rename = "RENAME TABLE " + quote(name) + " TO "
 	}
 	if there {
-		return fmt.Errorf("%w: there are both %s and %s; name another in the config (Table), or rename the one that is not to be used, such as: %s%s",
+		return fmt.Errorf("%w: there are both %s and %s; name another in the config (Table), or rename the unused one, such as: %s%s",
 			ErrNamesake, own, name, rename, quote(name+"_old"))
 	}
-	return fmt.Errorf("%w: there is no %s, but %s; name another in the config (Table), or rename it: %s%s", ErrNamesake, own, name, rename, quote(own))
+	return fmt.Errorf("%w: there is no %s, only %s; name another in the config (Table), or rename it: %s%s", ErrNamesake, own, name, rename, quote(own))
 }
 
 func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []string, err error) {

@@ -85,7 +85,7 @@ func full(ctx context.Context, db *gorm.DB, err error) error {
 		return err
 	}
 	if s := pool.Stats(); s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections {
-		return fmt.Errorf("the pool of connections is full, %d of %d are in use: raise SetMaxOpenConns, use another *gorm.DB for this, "+
+		return fmt.Errorf("the connection pool is exhausted, %d of %d are in use: raise SetMaxOpenConns, use another *gorm.DB for this, "+
 			"or draw ids before a transaction begins: %w", s.InUse, s.MaxOpenConnections, err)
 	}
 	return err

@@ -18,7 +18,7 @@ func Unfit(db *gorm.DB) error {
 		return err
 	}
 	if _, alone := unprepared(db.Statement.ConnPool).(*sql.Conn); alone {
-		return errors.New("it is one connection, where a rollback undoes what others write at the same time; want the handle of gorm.Open, with a pool")
+		return errors.New("it is one connection, where a rollback undoes what others write at the same time; want the handle that gorm.Open returned, with a pool")
 	}
 	if InTransaction(db) {
 		return errors.New("it is inside a transaction, whose rollback would repeat ids; want the handle that began it")

@@ -34,7 +34,7 @@ func (l *loader) startLoad() {
 		case err != nil:
 			return span{}, err
 		case first < 0 || count < 1 || end < 0:
-			return span{}, fmt.Errorf("%w: %q in %s: Reserve returned %d ids from %d, want 1 or more from 0 or above",
+			return span{}, fmt.Errorf("%w: %q in %s: Reserve returned %d ids from %d, want 1 or more, the first 0 or more",
 				ErrUnusable, l.tag, l.store, count, first)
 		case first < last:
 			return span{}, fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
@@ -79,7 +79,7 @@ func (l *loader) halve(a *load) {
 func (l *loader) usedUp() {
 	l.ended.Store(true)
 	l.failures++
-	l.refused = fmt.Errorf("%w: %q in %s has no id up to %d left", ErrUsedUp, l.tag, l.store, l.stripe.id(l.end-1))
+	l.refused = fmt.Errorf("%w: %q in %s has no ids left up to %d", ErrUsedUp, l.tag, l.store, l.stripe.id(l.end-1))
 }
 
 // refuse records why there is no range, and when the store is asked again: after a minute

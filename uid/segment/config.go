@@ -14,7 +14,7 @@ import (
 
 // These are the defaults of the fields of [Config] and [StripedConfig].
 const (
-	DefaultStep        = 1000 // of a counter that Create makes; a store keeps its own
+	DefaultStep        = 1000 // for counters that Create makes; others keep theirs
 	DefaultMaxStep     = 1 << 30
 	DefaultAhead       = 10 * time.Minute
 	DefaultLoadAt      = 10 // percent
@@ -33,8 +33,8 @@ var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. Zero fields take their default values.
 type Config struct {
-	// Create makes New, NewTags and NewStriped create a missing counter and its table. They cannot
-	// tell a new counter from a lost one: it restarts a lost one at 1, and ids repeat. In
+	// Create makes New, NewStriped and the calls of Tags create a missing counter and its table.
+	// They cannot tell a new counter from a lost one: a lost one restarts at 1, and ids repeat. In
 	// production, run "uidring segments create" (for Redis, "uidringd segments create") once per
 	// counter.
 	Create bool

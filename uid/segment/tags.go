@@ -21,8 +21,8 @@ const (
 	DefaultIdle    = time.Hour
 )
 
-// ErrTooManyTags means that Tags cannot open a tag, because as many as TagsConfig.MaxTags allows
-// are open.
+// ErrTooManyTags means that Tags cannot open a tag, because the limit, TagsConfig.MaxTags, is
+// reached.
 var ErrTooManyTags = errors.New("segment: too many tags are open")
 
 // TagsConfig configures [Tags]. Zero fields take their default values.
@@ -111,7 +111,7 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 }
 
 // Next returns the next id of tag. If the tag is not open, Next opens it, which may wait for the
-// store, at most until ctx is done. Errors of opening are those of New, and [ErrTooManyTags].
+// store, at most until ctx is done. Opening fails with the errors of New or [ErrTooManyTags].
 // Otherwise Next works like [Counter.Next] and ignores ctx. For a deadline on every call, use Wait.
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Next(); return err })
@@ -236,7 +236,7 @@ func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 	case refused && time.Now().Before(r.until):
 		return nil, r.err
 	case t.count == t.config.MaxTags:
-		return nil, fmt.Errorf("%w: cannot open %q beside MaxTags (%d) others", ErrTooManyTags, tag, t.config.MaxTags)
+		return nil, fmt.Errorf("%w: cannot open %q: MaxTags (%d) tags are open", ErrTooManyTags, tag, t.config.MaxTags)
 	}
 	e := &entry{ready: make(chan struct{}), gone: make(chan struct{}), since: time.Now()}
 	t.count++

@@ -114,7 +114,7 @@ func (a *answer) read(body []byte, n int64) error {
 		first, err := strconv.ParseInt(run.First, 10, 64)
 		switch {
 		case err != nil || first < 1 || run.Count < 1 || first > math.MaxInt64-(run.Count-1):
-			return fmt.Errorf("a run has %d ids from %.24q, want 1 or more ids, from 1 or more", run.Count, run.First)
+			return fmt.Errorf("a run has %d ids from %.24q, want 1 or more ids, the first 1 or more", run.Count, run.First)
 		case first <= last:
 			return fmt.Errorf("a run starts at %d, want more than %d, the last id of the run before it", first, last)
 		case run.Count > n-a.count:

@@ -55,9 +55,9 @@ type Config struct {
 	// seconds, or MaxAge if that is less.
 	Ahead time.Duration
 
-	// MaxAge limits how long the client keeps ids, from the request that fetched them. It drops
-	// older ids and fetches fresh ones. Zero means a minute; the minimum is 100 milliseconds. For
-	// ids of a counter, which carry no time, set [uid.Unlimited].
+	// MaxAge is how long the client keeps ids, counted from the request for them. It drops older
+	// ids and fetches fresh ones. Zero means a minute; the minimum is 100 milliseconds. For ids of
+	// a counter, which carry no time, set [uid.Unlimited].
 	MaxAge time.Duration
 
 	// MaxIDs is the maximum number of ids in one request, from 1 to 2^24; zero means a million. If
@@ -109,7 +109,7 @@ func (c *Config) prepare() *invalid.List {
 	}
 	invalid.Range(faults, "MaxIDs", c.MaxIDs, 1, MaxIDs)
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		faults.Add("Token", "not shown", "printable ASCII without spaces") // it is a secret
+		faults.Add("Token", "invalid (not shown)", "printable ASCII without spaces") // it is a secret
 	}
 	return faults
 }

@@ -36,7 +36,7 @@ func (l *ledger) accept(s *server, a *answer) error {
 	id, repeats := l.repeated(a.runs)
 	switch {
 	case at.refused:
-		return fmt.Errorf("uidclient: instance %.32q at %s: %w before", a.Instance, s.url, uid.ErrRewound)
+		return fmt.Errorf("uidclient: earlier, instance %.32q at %s: %w", a.Instance, s.url, uid.ErrRewound)
 	case a.Number <= at.number:
 		return refuse("number %d after %d", a.Number, at.number)
 	case a.first() <= at.last:

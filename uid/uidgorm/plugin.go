@@ -24,8 +24,8 @@ var (
 	// of the existing row cannot be found, and that related rows would have to refer to that key.
 	ErrConflict = errors.New("uidgorm: key of the row that was kept is unknown")
 
-	// ErrGenerator means that the generator returned fewer ids than requested. All rows of the
-	// statement then keep their keys. The error also matches the generator's own error.
+	// ErrGenerator means that the generator returned fewer ids than requested. The statement's rows
+	// then keep their old keys. The error also matches the generator's own error.
 	ErrGenerator = errors.New("uidgorm: no id")
 
 	// ErrConfig is matched by every error about a [Config].

@@ -46,7 +46,7 @@ func (c Config) Validate() error { return c.check(invalid.Of("uidstatus", ErrCon
 func (c Config) check(faults *invalid.List) *invalid.List {
 	for i, host := range c.Hosts {
 		if !hosts.Valid(host) {
-			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme and port, such as ops.example.com, or "+hosts.Any)
+			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme or port, such as ops.example.com, or "+hosts.Any)
 		}
 	}
 	return faults

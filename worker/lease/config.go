@@ -107,7 +107,7 @@ func (c *Config) prepare() *invalid.List {
 		c.Numbers = &Range{0, math.MaxInt64}
 	}
 	if n := *c.Numbers; n.From < 0 || n.To < n.From {
-		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range of numbers, none below 0")
+		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range from 0 or more, with From at most To")
 	}
 	if c.Node != (Node{}) {
 		faults.Join(c.Node.Validate())

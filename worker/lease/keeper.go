@@ -271,11 +271,11 @@ func (k *keeper) report(before, after error) {
 	_, held := k.holder.Owns()
 	switch {
 	case before == nil && after != nil && held:
-		k.log(slog.LevelWarn, "lease: cannot renew the number; ids end when the reserved time is used up", "error", after)
+		k.log(slog.LevelWarn, "lease: cannot renew the number; ids run out when the reserved time is used up", "error", after)
 	case before == nil && after != nil:
 		k.log(slog.LevelWarn, "lease: no number is held; no ids are made", "error", after)
 	case before != nil && after == nil:
-		k.log(slog.LevelInfo, "lease: the number is renewed again")
+		k.log(slog.LevelInfo, "lease: renewing the number again")
 	}
 }
 

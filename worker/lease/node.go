@@ -67,9 +67,9 @@ func (n Node) Validate() error {
 // DetectNode returns the description of this process. An empty environment variable counts as
 // unset. The first of these rules that applies determines the description:
 //
-//  1. JPAAS_HOST is set, and so is a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080: the
-//     process is a NodeContainer with that host and port, as in uid-generator. If only one of host
-//     and port is set, DetectNode returns an error.
+//  1. JPAAS_HOST and a port (JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080) are set: the process is
+//     a NodeContainer with that host and port, as in uid-generator. If only one of host and port is
+//     set, DetectNode returns an error.
 //  2. POD_IP or KUBERNETES_SERVICE_HOST is set: the process is a NodeContainer. Its host is the
 //     first of POD_NAME, HOSTNAME and POD_IP that is set; if none is set, the rule does not apply.
 //     A manifest can set POD_NAME and POD_IP from the pod's fields.

@@ -60,8 +60,8 @@ func TestOutage(t *testing.T) {
 		if g := h.Last(); g.Err != nil || !g.Until.After(time.Now().Add(lease.DefaultWindow/2)) {
 			t.Errorf("granted %+v when the store is back", g)
 		}
-		if all, warned, well := log.Count(""), log.Count("WARN", "cannot renew the number; ids end when", "number=0", "reserved_until=2000-01-01T", "store=memory", errUnavailable.Error()),
-			log.Count("INFO", "renewed again"); all != 2 || warned != 1 || well != 1 {
+		if all, warned, well := log.Count(""), log.Count("WARN", "cannot renew the number; ids run out when", "number=0", "reserved_until=2000-01-01T", "store=memory", errUnavailable.Error()),
+			log.Count("INFO", "renewing the number again"); all != 2 || warned != 1 || well != 1 {
 			t.Errorf("log: %s", &log)
 		}
 	})
@@ -107,7 +107,7 @@ func TestLossInAnOutage(t *testing.T) {
 			t.Errorf("granted %+v when the store is back", g)
 		}
 		if log.Count("") != 4 || log.Count("WARN", "is lost; taking another", lease.ErrLost.Error()) != 1 || log.Count("WARN", "no number is held; no ids are made") != 1 || log.Count("no number is held", "number=") != 0 ||
-			log.Count("took another number", "number=1") != 1 || log.Count("renewed again") != 1 {
+			log.Count("took another number", "number=1") != 1 || log.Count("renewing the number again") != 1 {
 			t.Errorf("log: %s", &log)
 		}
 	})

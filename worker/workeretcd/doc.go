@@ -23,7 +23,7 @@
 //	/uidring/workers/number/0000000000000000007   the row, as JSON: token, reserved_until, last holder
 //	/uidring/workers/alive/0000000000000000007    exists while the holder is alive
 //	/uidring/workers/given/0000000000000000000    the next new number
-//	/uidring/workers/waiting/…, …/told/…          holders waiting for a new number, and the number each is told
+//	/uidring/workers/waiting/…, …/told/…          holders waiting for a new number, and the number each gets
 //	/uidring/workers/layout                       the layout of the ids
 //
 // The keys alive, waiting and told are attached to the holder's etcd lease. Its TTL is the

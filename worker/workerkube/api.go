@@ -34,7 +34,7 @@ var codecs = func() serializer.CodecFactory {
 
 func connect(config *rest.Config) (*rest.RESTClient, *limit, error) {
 	if config == nil {
-		return nil, nil, errors.New("nil, want one such as from rest.InClusterConfig")
+		return nil, nil, errors.New("nil, want one from rest.InClusterConfig or the like")
 	}
 	c := rest.CopyConfig(config)
 	c.APIPath, c.GroupVersion = "/apis", &coordination.SchemeGroupVersion

@@ -14,8 +14,8 @@
 //	rules:
 //	  - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}
 //
-// The first generator to use a Store checks these permissions. [ErrRights] says what to change,
-// [ErrNamespace] and [ErrQuota] what is wrong. For an application with its Role, see
+// The first generator to use a Store checks these permissions. [ErrRights] says what to change;
+// [ErrNamespace] and [ErrQuota] say what is wrong. For an application with its Role, see
 // [application.yaml]. Anyone with these permissions can make ids repeat.
 //
 // # Objects

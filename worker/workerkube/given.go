@@ -132,7 +132,7 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 			case now.Token == g.Token:
 				return nil
 			default:
-				return leasestore.Transient(errors.New("workerkube: whether the record of given numbers was written is unknown"))
+				return leasestore.Transient(errors.New("workerkube: the record of given numbers may have been written"))
 			}
 		}
 	}

@@ -100,7 +100,7 @@ const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 func ownNamespace() (string, error) {
 	text, err := os.ReadFile(namespaceFile)
 	if err != nil {
-		return "", fmt.Errorf("empty means the pod's own, but this process is in no pod; set it: %w", err)
+		return "", fmt.Errorf("empty means the pod's own, but this process is not in one; set it: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -291,7 +291,7 @@ func (s *Store) outcome(ctx context.Context, w leasestore.Write, old string, obj
 	case token == old && old != "":
 		return false, errEdited
 	case sent.doubt: // an earlier request may have been done, and overwritten since
-		return false, leasestore.Transient(fmt.Errorf("workerkube: number %d was requested several times, and whether it was written is unknown: %w", w.Number, err))
+		return false, leasestore.Transient(fmt.Errorf("workerkube: number %d was requested several times, and may have been written: %w", w.Number, err))
 	}
 	return false, nil
 }

@@ -38,13 +38,13 @@ func New() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure the generators on this machine, compared with an atomic add",
 		Long: `bench measures what an id costs with Cached's Next and NextN(256), and with Default's
-Next. It compares these costs with a floor: an atomic add to a shared word. It runs
+Next. It compares these costs with a baseline, an atomic add to a shared word. It runs
 each measurement with 1, 2, 4, ... goroutines, up to the number of cores. bench needs
 no database.
 
 Each round runs every measurement as a Go benchmark. Standard output has one line per
 benchmark, in benchstat's format, and then a table of medians, in nanoseconds per id.
-In the table, × is the ratio to the floor's median with the same number of goroutines.
+In the table, × is the ratio to the baseline's median with the same number of goroutines.
 
 Here, Cached borrows time without limit, and Default has a layout of 2^31 ids a
 second. In a service, both are limited in the long run to the layout's ids per tick.`,
@@ -94,7 +94,7 @@ func (o *options) rows() ([]*row, error) {
 	for _, boost := range o.boosts {
 		for _, padding := range o.paddings {
 			if boost == 0 || padding == 0 { // which a config takes for the default
-				return nil, cli.Usagef("--boost-power and --padding-factor are 1 or more")
+				return nil, cli.Usagef("want 1 or more for --boost-power and --padding-factor")
 			}
 			name := fmt.Sprintf("impl=Cached/boost=%d/padding=%d", boost, padding)
 			open := func() (*uid.Cached, error) {

@@ -30,7 +30,7 @@ func TableFlag(cmd *cobra.Command) {
 func CountersOf(cmd *cobra.Command, stores Stores, create bool, logger *slog.Logger) (*Counters, error) {
 	dsn, table := Of(cmd, stores), cmd.Flag("table")
 	if table.Changed && !dsn.SQL() {
-		return nil, cli.Usagef("--table is for SQL databases, and %s names none", dsn.Origin)
+		return nil, cli.Usagef("--table is for SQL databases, but %s names none", dsn.Origin)
 	}
 	return dsn.Counters(cmd.Context(), table.Value.String(), create, logger)
 }

@@ -103,7 +103,7 @@ to create counters.`,
 			case store == nil:
 				return write(cmd.OutOrStdout(), db, tables, counters, user)
 			case flags.Changed("table") || flags.Changed("segments"):
-				return cli.Usagef("--table and --segments are for SQL databases, and %s names none", dsn.Origin)
+				return cli.Usagef("--table and --segments are for SQL databases, but %s names none", dsn.Origin)
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), store.Rights(user))
 			return err
@@ -206,7 +206,7 @@ func named(flag string, texts []string, kinds ...string) (map[string]string, err
 	for _, text := range texts {
 		kind, name, given := strings.Cut(text, "=")
 		if !slices.Contains(kinds, kind) || given && name == "" {
-			return nil, cli.Usagef("%s %q: want %s, or such with a name, as %s=ids.mine", flag, text, strings.Join(kinds, " or "), kinds[0])
+			return nil, cli.Usagef("%s %q: want %s, or one with a name, such as %s=ids.mine", flag, text, strings.Join(kinds, " or "), kinds[0])
 		}
 		names[kind] = name
 	}

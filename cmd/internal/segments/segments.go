@@ -142,7 +142,7 @@ For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x
 		Args: oneTag,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !newTag.MatchString(args[0]) {
-				return cli.Usagef("the tag %q has a blank; want one without", args[0])
+				return cli.Usagef("the tag %q has a space; want one without", args[0])
 			}
 			tag, place := cli.Printable(args[0]), ""
 			counter := segment.CounterInfo{Tag: args[0], Next: segment.NextFor(args[0], next)}

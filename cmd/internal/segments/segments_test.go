@@ -268,7 +268,7 @@ func TestCreateSpent(t *testing.T) {
 func TestCreateWithABlank(t *testing.T) {
 	clitest.Elsewhere(t)
 	for _, tag := range []string{"a b", "orders 1/3", "orders  1/3 x10", "a b 1/3 x10"} {
-		if got := uidring.Invoke(t, "", "segments", "create", tag); got.Code != 2 || !strings.Contains(got.Stderr, "has a blank") {
+		if got := uidring.Invoke(t, "", "segments", "create", tag); got.Code != 2 || !strings.Contains(got.Stderr, "has a space") {
 			t.Errorf("%q: %+v", tag, got)
 		}
 	}

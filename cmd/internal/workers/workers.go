@@ -38,7 +38,7 @@ creates neither files nor tables.
 Each row of WORKER_NODE is one start of a generator, whose number is never used again.
 Only numbers above the newest row's are left.
 
-Each row of WORKER_LEASE, or lease of another store, is a number with its last
+Each row of WORKER_LEASE, or lease in another store, is a number with its last
 holder. The number is held, free or expired: it is listed as expired if its holder has
 sent no heartbeat for a minute, even if its service sets a longer Expiry. A new
 generator may take a free number, or one whose holder has sent no heartbeat for the

@@ -3,10 +3,10 @@
 //	client := redis.NewClient(&redis.Options{Addr: address})
 //	gen, err := segment.New(ctx, segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
 //
-// It needs Redis 6.2 or later, or any Valkey: standalone, with Sentinel, or as a cluster. Create
-// each counter once, with "uidringd segments create orders --dsn redis://host" or [Store.Create].
-// Leave segment.Config.Create false in services: if all data were lost, Create would restart each
-// counter at 1.
+// It needs Redis 6.2 or later, or Valkey: standalone, with Sentinel, or as a cluster. Create each
+// counter once, with "uidringd segments create orders --dsn redis://host" or [Store.Create]. Leave
+// segment.Config.Create false in services: if all data were lost, Create would restart each counter
+// at 1.
 //
 // Alongside each counter, Redis keeps a record of the counter's highest value so far. If the
 // counter is lower, or one of the two has vanished, Reserve fails with [uid.ErrRewound]. If both

@@ -74,7 +74,7 @@ func TestPoolIsFull(t *testing.T) {
 			_, _, err := store.Reserve(ctx, "orders", 1)
 			return err
 		})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the pool of connections is full, 1 of 1 are in use") {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the connection pool is exhausted, 1 of 1 are in use") {
 			t.Errorf("Reserve() = %v, want that the pool is full", err)
 		}
 		if first, _, err := store.Reserve(t.Context(), "orders", 1); first != 1 || err != nil {

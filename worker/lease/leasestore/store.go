@@ -71,7 +71,7 @@ type View struct {
 	Now    int64   // the store's clock, in milliseconds since 1970; 0 if it has none: the holder then uses its own clock
 	Free   []Row   // rows in the range that are not held, sorted by Until; 256 rows are enough
 	Next   int64   // the lowest number that is at least Range.From and above every number given out from the range
-	Held   int64   // how many rows of the range are held; 0 unless the look is full
+	Held   int64   // how many rows of the range are held; 0 unless full is set
 	Others []Range // overlapping ranges, each up to the greatest number given out from it; the holder logs them; empty if the store logs them itself
 }
 

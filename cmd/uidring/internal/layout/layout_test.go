@@ -130,9 +130,9 @@ var fineLayouts = []string{"57/0/6,epoch=2026-01-01T00:00:00.000009Z,unit=1us", 
 // Layouts that a database cannot count are refused.
 func TestSQLRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"default,unit=500us --sql sqlite":                           "a multiple of that",
+		"default,unit=500us --sql sqlite":                           "multiples of that",
 		"default,unit=100ns --sql mysql":                            "--sql mysql counts time in 1µs",
-		"default,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "a multiple of that",
+		"default,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "multiples of that",
 		"45/10/8 --sql postgres":                                    "before the year 10000",
 	} {
 		if got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {

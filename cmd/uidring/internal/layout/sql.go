@@ -89,7 +89,7 @@ func printSQL(layout bits.Layout, kind string) (string, error) {
 	epoch, end := layout.Epoch.UTC(), layout.End()
 	switch {
 	case layout.Unit%d.step != 0 || epoch.Nanosecond()%int(d.step) != 0:
-		return "", fmt.Errorf("--sql %s counts time in %s, want a layout whose unit and epoch are a multiple of that; this one is %s", kind, d.step, layout)
+		return "", fmt.Errorf("--sql %s counts time in %s, want a layout whose unit and epoch are multiples of that; this one is %s", kind, d.step, layout)
 	case end.Year() > 9999:
 		return "", fmt.Errorf("--sql %s needs a layout that ends before the year 10000; %s does not", kind, layout)
 	}

@@ -102,7 +102,7 @@ func TestParseNegative(t *testing.T) {
 		uidring.Invoke(t, "", "parse", "--layout", "baidu", "--", fmt.Sprint(id)),
 		uidring.Invoke(t, fmt.Sprint(id), "parse", "--layout", "baidu"),
 	} {
-		if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "layout ends, here on 2024-11-20") || !strings.Contains(got.Stderr, "2024-11-21T21:24:16Z, worker 5") {
+		if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "layout ends, here on 2024-11-20") || !strings.Contains(got.Stderr, "2024-11-21T21:24:16Z, by worker 5") {
 			t.Errorf("%+v, want the day after %v", got, a.Layout().End())
 		}
 	}

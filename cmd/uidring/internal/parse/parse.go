@@ -219,7 +219,7 @@ func (p *parser) negative(text string) error {
 		return nil
 	}
 	made := layout.Epoch.Add(time.Duration(tick) * layout.Unit)
-	return fmt.Errorf("%w: %d is negative: uid-generator continues with negative ids when its layout ends, here on %s; this one would be of %s, worker %d",
+	return fmt.Errorf("%w: %d is negative: uid-generator continues with negative ids when its layout ends, here on %s; this one would be from %s, by worker %d",
 		uid.ErrSyntax, id, layout.End().Format(time.DateOnly), made.Format(time.RFC3339), id>>layout.SequenceBits&p.bits.MaxWorker())
 }
 

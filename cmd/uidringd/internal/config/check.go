@@ -70,7 +70,7 @@ func (d *document) list(field string, n int, name func(i int) string) {
 		if !namePattern.MatchString(name(i)) {
 			d.fault(at, "is %q, want 1 to 128 letters, digits, _, . or -", name(i))
 		} else if other, twice := first[name(i)]; twice {
-			d.fault(at, "is %q, which is %s too: want another name", name(i), item(field, other))
+			d.fault(at, "is %q, as is %s: want another name", name(i), item(field, other))
 		}
 		first[name(i)] = i
 	}
@@ -138,11 +138,11 @@ func (c *Config) checkTokens(d *document) {
 		} else if hash == sha256.Sum256(nil) {
 			d.fault(at+".sha256", "it is that of an empty token: want another token")
 		} else if twice {
-			d.fault(at+".sha256", "it is that of %s too: want another token", item("tokens", other))
+			d.fault(at+".sha256", "is the same as that of %s: want another token", item("tokens", other))
 		}
 		first[hash] = i
 		if len(token.Generators) == 0 && !token.Operations {
-			d.fault(at, "the token is for nothing: want generators, or operations: true")
+			d.fault(at, "the token allows nothing: want generators, or operations: true")
 		}
 		for j, pattern := range token.Generators {
 			if fault := c.unserved(pattern); fault != "" && !d.lost("generators", "name") && !d.lost("generators", "kind") {

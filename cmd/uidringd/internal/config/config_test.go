@@ -61,7 +61,7 @@ func faultOf(text string, flags config.Flags) string {
 // that number first.
 func TestOneStore(t *testing.T) {
 	const sites = ", layout: 41/region:3+process:7/12"
-	const taken = ", a number that b may take first from db: want numbers without it there, or another store"
+	const taken = ", which b may take first from db: exclude it there, or use another store"
 	for _, tt := range []struct{ a, b, want string }{
 		{`worker: "static:9", store: db`, "store: db", "[0].worker: is static:9" + taken},
 		{`worker: "static:9", store: db`, "store: db, numbers: 0-9", "[0].worker: is static:9" + taken},
@@ -113,7 +113,7 @@ func TestFault(t *testing.T) {
 		{"a: b\n c: d", "line 2: this is not one YAML document: mapping values are not allowed in this context"},
 		{"listen: a\n---\nlisten: b", "line 1: this is not one YAML document: expected single document, found multiple"},
 		{"- 7", "line 1: want keys and values: listen, redis, socket_mode, hosts, tls, stores, generators, tokens, limits, shutdown, log"},
-		{"generators: []", "line 1: generators: there is none, want one or more"},
+		{"generators: []", "line 1: generators: is empty, want one or more"},
 		{"generators: ids", "line 1: generators: want a list"},
 		{"generators: [{name: ids, kind: }]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
 		{"generators: [{name: ids, kind: [cached]}]", "line 1: generators[0].kind: want a string"},
@@ -132,7 +132,7 @@ func TestFault(t *testing.T) {
 		{"redis: {listen: 127.0.0.1:8080}" + minimal, `line 1: redis.listen: is "127.0.0.1:8080", where HTTP is served: want another address`},
 		{"listen: \"unix:\"" + minimal, `line 1: listen: is "unix:", want the path of a file, such as unix:/run/uidring/redis.sock`},
 		{"listen: unix:@abstract" + minimal, `line 1: listen: is "unix:@abstract", want the path of a file, such as unix:/run/uidring/redis.sock`},
-		{"listen: unix:/" + strings.Repeat("x", 103) + minimal, `line 1: listen: is "unix:/` + strings.Repeat("x", 103) + `", a path of 104 bytes: the path of a socket has 103 at most`},
+		{"listen: unix:/" + strings.Repeat("x", 103) + minimal, `line 1: listen: is "unix:/` + strings.Repeat("x", 103) + `", a path of 104 bytes, want at most 103 for a socket`},
 		{"listen: unix:/x\ntls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/cert.pem}" + minimal,
 			`line 1: listen: is "unix:/x", whose clients cannot have a certificate: want tokens, or another address`},
 		{"stores: [{name: [db], url: x.db}, 7, {name: other, url: 127.0.0.1:99999}]\ngenerators: [{name: a, kind: cached, store: db, max_age: 1, boost_power: 99}, {name: b, kind: none}]\ntokens: [{name: t, generators: [c], sha256: [x]}]\nlisten: :80",
@@ -145,25 +145,25 @@ line 2: generators[1].kind: is "none", want cached, default, segment, slots, tag
 line 3: tokens[0].sha256: want a string`},
 		{"generators: [{name: a, kind: cached, worker: 7, numbers: 1-9, window: 1m}, {name: a, kind: slots, worker: \"static:99999999999\", layout: x, numbers: 5-1}]",
 			`line 1: generators[0].worker: is "7", want lease, registry, statefulset, or static:N, where N is 0 or more
-line 1: generators[1].name: is "a", which is generators[0] too: want another name
+line 1: generators[1].name: is "a", as is generators[0]: want another name
 line 1: generators[1].layout: invalid layout: "x" is neither three widths, such as 28/22/13, nor one of default, baidu, fleet, long-lived, snowflake, js-safe
 line 1: generators[1].numbers: is "5-1", want two numbers, the lower first, such as 0-99, or a site, such as region=3`},
 		{"socket_mode: 0440" + minimal, `line 1: socket_mode: is "0440", want a file mode in octal, from 0600 to 0777, such as 0660`},
 		{"listen: [8080]" + minimal, `line 1: listen: want a string`},
-		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is in line 1`},
+		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is on line 1`},
 		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
 		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem has no certificate in PEM"},
 		{"tls: {cert: none.pem, key: none.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; testdata/key.pem has no certificate in PEM"},
 		{"tls: {cert: none.pem, key: none.pem, client_ca: no-ca.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; open no-ca.pem: no such file or directory"},
 		{"listen: 127.0.0.1:99999" + minimal, `line 1: listen: is "127.0.0.1:99999", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
-		{`generators: [{name: ids, kind: cached, worker: "static:1", layout: "28/22/13,epoch=2001-01-01"}]`, "line 1: generators[0].layout: is 28/22/13,epoch=2001-01-01,unit=1s, which ended at 2009-07-04T21:24:16Z: want one that lasts"},
+		{`generators: [{name: ids, kind: cached, worker: "static:1", layout: "28/22/13,epoch=2001-01-01"}]`, "line 1: generators[0].layout: is 28/22/13,epoch=2001-01-01,unit=1s, which ended at 2009-07-04T21:24:16Z: want one that ends later"},
 		{"stores: [{name: db, url: x.db}]\ngenerators: [{name: all, kind: tags, store: db, match: \"order-*\"}]\ntokens: [{name: t, generators: [all, order-1, \"a*\"], sha256: " + hash + "}]",
 			`line 3: tokens[0].generators[0]: is "all", the name of a generator of kind tags: want its counters, such as order-*`},
 		{"stores: [{name: db, url: x.db}]" + minimal, `line 1: stores[0]: no generator uses the store "db": use it or remove it`},
 		{"tokens: [{name: t, generators: [ids], sha256: hunter2}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
 		{"tokens: [{name: t, generators: [ids], sha256: " + hash + "00}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
 		{"tokens: [{name: t, generators: [other], sha256: " + hash + "}]" + minimal, `line 1: tokens[0].generators[0]: is "other", which is not a generator`},
-		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token is for nothing: want generators, or operations: true"},
+		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token allows nothing: want generators, or operations: true"},
 		{minimal + "    ids: 7000000\n", "line 4: this is not one YAML document: did not find expected '-' indicator"},
 	} {
 		if fault := faultOf(tt.text, config.Flags{}); fault != tt.want {

@@ -17,7 +17,7 @@ import (
 
 func (c *Config) checkGenerators(d *document) {
 	if len(c.Generators) == 0 {
-		d.fault("generators", "there is none, want one or more")
+		d.fault("generators", "is empty, want one or more")
 	}
 	d.list("generators", len(c.Generators), func(i int) string { return c.Generators[i].Common().Name })
 	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
@@ -66,7 +66,7 @@ func (c *Config) checkPools(d *document) {
 				continue
 			}
 			if p.Numbers == nil || f.Worker.Kind == source.Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
-				d.fault(item("generators", i)+".worker", "is %s, a number that %s may take first from %s: want numbers without it there, or another store",
+				d.fault(item("generators", i)+".worker", "is %s, which %s may take first from %s: exclude it there, or use another store",
 					f.Worker, other.Common().Name, f.Store)
 			}
 		}
@@ -95,7 +95,7 @@ func (c *Config) names() string {
 		}
 	}
 	if names == nil {
-		return "one of stores, of which there is none"
+		return "one of stores, which is empty"
 	}
 	return strings.Join(names, " or ")
 }
@@ -111,7 +111,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 	case g.Store == "" && (g.Worker.Kind == source.Lease || g.Worker.Kind == source.Registry):
 		d.fault(at+".store", "is missing: for worker %s, want %s", g.Worker.Kind, c.names())
 	case g.Worker.Kind == source.Registry && store != nil && store.Backend() != database.SQL:
-		d.fault(at+".worker", "is registry, which needs an SQL store, and %s is %s: want lease", g.Store, store.Backend())
+		d.fault(at+".worker", "is registry, which needs an SQL store, but %s is %s: want lease", g.Store, store.Backend())
 	}
 	if g.Worker.Kind == source.Static || g.Worker.Kind == source.StatefulSet {
 		number := g.Worker.String()
@@ -131,7 +131,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 	}
 	if a, err := bits.NewAllocator(g.Layout); err == nil && !d.unread(at+".layout") {
 		if end := g.Layout.End(); !end.After(time.Now()) {
-			d.fault(at+".layout", "is %s, which ended at %s: want one that lasts", g.Layout, end.Format(time.RFC3339))
+			d.fault(at+".layout", "is %s, which ended at %s: want one that ends later", g.Layout, end.Format(time.RFC3339))
 		}
 		if g.Rate == 0 {
 			g.Rate = g.perSecond() / 2
@@ -151,11 +151,11 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		d.fault(at+".ids_per_s", "is %v, want more than 0, 0 for half of the layout's rate, or -1 for no limit", g.Rate)
 	}
 	if g.Worker.Kind != source.Lease && g.Numbers != nil && !unread {
-		d.fault(at+".numbers", "is for worker lease")
+		d.fault(at+".numbers", "needs worker: lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {
 		if d.given(key) && !leased && !unread {
-			d.fault(key, "is for a lease, and this generator has none")
+			d.fault(key, "is for a lease, but this generator has none")
 		}
 	}
 	if leased {
@@ -182,6 +182,6 @@ func (c *Config) checkCounter(d *document, at string, g *Counter) {
 	case store.Backend() != database.Redis:
 		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
 	case g.Table != "":
-		d.fault(at+".table", "is for SQL stores, and %s is redis", g.Store)
+		d.fault(at+".table", "is for SQL stores, but %s is redis", g.Store)
 	}
 }

@@ -19,7 +19,7 @@ func (c *Config) checkListen(d *document, anonymous bool) {
 	}
 	for i, host := range c.Hosts {
 		if !hosts.Valid(host) {
-			d.fault(item("hosts", i), "is %q, want a name without scheme and port, such as ops.example.com, or %s", host, hosts.Any)
+			d.fault(item("hosts", i), "is %q, want a name without scheme or port, such as ops.example.com, or %s", host, hosts.Any)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (c *Config) checkAddress(d *document, field, listen string, anonymous bool)
 	case network == "unix" && (address == "" || address[0] == '@'):
 		d.fault(field, "is %q, want the path of a file, such as unix:/run/uidring/redis.sock", listen)
 	case network == "unix" && len(address) > longestSocket:
-		d.fault(field, "is %q, a path of %d bytes: the path of a socket has %d at most", listen, len(address), longestSocket)
+		d.fault(field, "is %q, a path of %d bytes, want at most %d for a socket", listen, len(address), longestSocket)
 	case network == "unix" && authenticated && len(c.Tokens) == 0:
 		d.fault(field, "is %q, whose clients cannot have a certificate: want tokens, or another address", listen)
 	case network == "unix":

@@ -116,7 +116,7 @@ func (d *document) locate(field string, at position) {
 	other := d.positions[field]
 	d.positions[field] = at
 	if other.key != nil {
-		d.fault(field, "is given twice, want it once: the other is in line %d", other.key.Line)
+		d.fault(field, "is given twice, want it once: the other is on line %d", other.key.Line)
 	}
 	for i, content := range at.value.Content {
 		switch {

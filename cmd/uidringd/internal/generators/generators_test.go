@@ -247,7 +247,7 @@ generators:
 `), log.Logger())
 	need.Must(t, err)
 	end(t, s)
-	if n := strings.Count(log.String(), "the table is created"); n != 1 {
+	if n := strings.Count(log.String(), "creating the table"); n != 1 {
 		t.Errorf("%d lines, want 1: %s", n, log)
 	}
 }

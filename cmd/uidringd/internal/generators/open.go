@@ -73,7 +73,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	from, missing := leases.Source(ctx, g.Worker.Kind == source.Registry, logger)
 	if missing != "" { // of the generators that start together, one logs it
 		if _, said := n.set.created.LoadOrStore(missing+" of "+leases.Name, true); !said {
-			logger.Info("the table is created: its worker numbers start from the beginning", "table", missing, "store", leases.Name)
+			logger.Info("creating the table: its worker numbers start from the beginning", "table", missing, "store", leases.Name)
 		}
 	}
 	return from, leases.Wrap, nil

@@ -137,7 +137,7 @@ func (s *Set) Ready(unready map[string]error) error {
 	}
 	for _, m := range s.members {
 		if m.required && unready[m.name] != nil {
-			return fmt.Errorf("generator %q is required", m.name)
+			return fmt.Errorf("generator %q is required, and not ready", m.name)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func TestMalformed(t *testing.T) {
 		"*1\r\n$" + strings.Repeat("0", 9000):          tooLong,
 		strings.Repeat("a", 1024):                      tooLong,
 		"*600\r\n" + strings.Repeat("$0\r\n\r\n", 600): tooLong,
-		"\x16\x03\x01\x02\x00\x01":                     "-ERR the client speaks TLS, and this port does not\r\n",
+		"\x16\x03\x01\x02\x00\x01":                     "-ERR the client speaks TLS, but this port does not\r\n",
 		"GET /v1/ids HTTP/1.1\r\nHost: x\r\n\r\n": "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 90\r\nConnection: close\r\n\r\n" +
 			"This port speaks the Redis protocol. HTTP, gRPC and Connect are at http://127.0.0.1:8080/\n",
 		"POST / HTTP/1.1\r\n":              "HTTP/1.1 400 Bad Request\r\n",

@@ -20,7 +20,7 @@ const mostArguments = 1024
 // Faults after which the rest of a connection's bytes has no meaning.
 var (
 	errHTTP = errors.New("an HTTP request")
-	errTLS  = errors.New("the client speaks TLS, and this port does not")
+	errTLS  = errors.New("the client speaks TLS, but this port does not")
 )
 
 // parse reads a command at the start of b: an array of bulk strings, or words in a line.

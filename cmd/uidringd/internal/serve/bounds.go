@@ -25,7 +25,7 @@ func fits(l config.Limits) (gate.Limits, error) {
 		return limits, nil
 	}
 	limits.All = max(1, files-spareFiles-gate.Extras)
-	return limits, fmt.Errorf("limits.connections is %d, and the system allows %d open files: the server takes %d connections; "+
+	return limits, fmt.Errorf("limits.connections is %d, but the system allows %d open files: the server accepts %d connections; "+
 		"raise RLIMIT_NOFILE to %d, or lower the limit", l.Connections, files, limits.All, l.Connections+spareFiles+gate.Extras)
 }
 

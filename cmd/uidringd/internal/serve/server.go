@@ -92,7 +92,7 @@ func newServer(c *config.Config, set *generators.Set, files *certificates, logge
 	seldomFull := rate.Sometimes{Interval: time.Second}
 	limits, few := fits(c.Limits)
 	if few != nil {
-		logger.Warn("too few open files", "error", few)
+		logger.Warn("the limit of open files is too low", "error", few)
 	}
 	s.doors = gate.New(limits, func(now gate.Counts) {
 		seldomFull.Do(func() {
