@@ -25,8 +25,7 @@ type Succession struct {
 
 // NewSuccession compares the ids that old makes between began (inclusive) and ended (exclusive)
 // with the ids that next makes from then on. A zero began means old's epoch. ended must be later
-// than the time in every old id, which may be ahead of the clock by up to
-// uid.CachedConfig.MaxBorrow.
+// than every old id's time, which may be ahead of the clock by up to uid.CachedConfig.MaxBorrow.
 //
 // The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old has no ids
 // from began to ended, or if next has none from then on.

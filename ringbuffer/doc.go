@@ -14,8 +14,8 @@
 //   - The first id that [Ring.Close] returns, and every greater id, has never been dealt and never
 //     will be.
 //
-// The ring stores a run as its last id and a count, so a ring of 65,536 ids takes a kilobyte. It is
-// the counterpart of RingBuffer in Baidu's uid-generator.
+// The ring stores a run as its last id and a count, so a ring of 65,536 ids takes a kilobyte. Ring
+// corresponds to RingBuffer in Baidu's uid-generator.
 //
 // [DESIGN.md] explains how the ring works, why no id is dealt twice or lost, how that is checked,
 // and why the compiler inlines Take into its callers.

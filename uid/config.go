@@ -29,7 +29,7 @@ const (
 	// Unlimited means no limit. Any other negative duration is an error.
 	Unlimited time.Duration = -1
 
-	// None is in effect a limit of zero: one nanosecond, less than any tick longer than 1 ns.
+	// None is one nanosecond: in effect a limit of zero, unless a tick is 1 ns.
 	None time.Duration = 1
 )
 
@@ -80,10 +80,10 @@ type CachedConfig struct {
 	// least 10 milliseconds.
 	MaxAge time.Duration
 
-	// RejectedPut is called with each run of ids that were made but that this generator will not
-	// issue. err matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a lost
-	// number, and [ErrClosed] for ids left at Close, which the next holder of a leased number may
-	// issue. RejectedPut must not call Close or Shutdown.
+	// RejectedPut is called with each run of ids that this generator made but will not issue. err
+	// matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a lost number, and
+	// [ErrClosed] for ids left at Close, which the next holder of a leased number may issue.
+	// RejectedPut must not call Close or Shutdown.
 	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [PolicyHelp] (the default),

@@ -7,11 +7,11 @@
 //	id, err := gen.Next()
 //
 // Most services want [Cached], which deals ids from a ring that it fills ahead of demand. [Default]
-// stamps every id with the current time; once a tick (by default, a second) has no ids left, it
-// waits for the next tick. [Slots] never waits for a clock that stepped back, but its ids are
-// unordered. All three implement [Generator] and are safe for concurrent use. [Backfill] makes ids
-// with past times for migrated rows. Package segment draws small ids, which carry no time, from a
-// database counter, and package uidclient deals ids that it fetches from a server.
+// stamps every id with the current time; once a tick (by default, a second) is used up, Default
+// waits for the next. [Slots] never waits for a clock that stepped back, but its ids are unordered.
+// All three implement [Generator] and are safe for concurrent use. [Backfill] makes ids with past
+// times for migrated rows. Package segment draws small ids, which carry no time, from a database
+// counter, and package uidclient deals ids that it fetches from a server.
 //
 // # What is unique
 //

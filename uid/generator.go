@@ -29,9 +29,9 @@ type Generator interface {
 	// 0, nil. It waits as Next does.
 	NextN(ids []ID) (int, error)
 
-	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks until an id is
-	// ready or ctx is done; its error then wraps ctx.Err. If ids are ready, Wait returns one even
-	// if ctx is already done.
+	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks until one is or
+	// ctx is done; the error then wraps ctx.Err. If ids are ready, Wait returns one even if ctx is
+	// already done.
 	Wait(ctx context.Context) (ID, error)
 
 	// WaitN is like NextN, but waits as Wait does.

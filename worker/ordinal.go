@@ -13,7 +13,7 @@ import (
 // NewStatefulSet returns a source whose number is the ordinal of this process's pod in a Kubernetes
 // StatefulSet, such as 7 for billing-7. The pod's name is taken from the environment variable
 // POD_NAME, which a manifest may set from the pod's fields. If it is not set, the host name is
-// used. If the name has no ordinal, or one above the layout's greatest number, the start fails.
+// used. If the name has no ordinal, or one above the layout's greatest number, startup fails.
 //
 // Used alone, the source relies on two promises from the caller: that nothing else, such as a
 // second StatefulSet or another cluster, makes ids with these numbers, and that all timestamps in

@@ -33,8 +33,8 @@ var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. Zero fields take their default values.
 type Config struct {
-	// Create makes New, NewStriped and the calls of Tags create a missing counter and its table.
-	// They cannot tell a new counter from a lost one: a lost one restarts at 1, and ids repeat. In
+	// Create says whether New, NewStriped and Tags create a missing counter and its table. They
+	// cannot tell a new counter from a lost one: a lost one restarts at 1, and ids repeat. In
 	// production, run "uidring segments create" (for Redis, "uidringd segments create") once per
 	// counter.
 	Create bool

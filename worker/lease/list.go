@@ -19,7 +19,7 @@ type State string
 const (
 	StateFree    State = "free"    // the holder gave the number back, or an operator freed it
 	StateHeld    State = "held"    // the holder sent a heartbeat within the expiry
-	StateExpired State = "expired" // the holder sent none within the expiry: the number may be taken
+	StateExpired State = "expired" // no heartbeat within the expiry: the number may be taken
 )
 
 // Info describes one number in a store, for operators.

@@ -76,11 +76,11 @@ func (n Node) Validate() error {
 //  3. Otherwise, the process is a NodeActual. Its host is the machine's first address that is
 //     neither loopback nor link-local, or else the host name.
 //
-// Rules 2 and 3 do not determine a port. The port is then PID@TIME: the process id (see
-// [Node.PID]) and the time in milliseconds minus a random number below 100,000, which
-// distinguishes starts on the same host. (uid-generator's port has no process id, and joins the
-// time and the random number with a hyphen.) DetectNode keeps only the last 64 characters of a
-// longer host name, which is where pods of the same service differ.
+// Rules 2 and 3 do not determine a port. The port is then PID@TIME: the process id (see [Node.PID])
+// and the time in milliseconds minus a random number below 100,000, to distinguish starts on the
+// same host. (uid-generator's port has no process id, and joins the time and the random number with
+// a hyphen.) DetectNode keeps only the last 64 characters of a longer host name, which is where
+// pods of the same service differ.
 func DetectNode() (Node, error) { return detect(os.Getenv) }
 
 func detect(getenv func(string) string) (Node, error) {

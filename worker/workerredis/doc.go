@@ -24,7 +24,7 @@
 //	no-appendfsync-on-rewrite no
 //	maxmemory-policy noeviction
 //
-// A Leaser logs a warning if the server's settings allow it to lose writes, or cannot be read.
+// A Leaser logs a warning if the server's settings permit lost writes, or cannot be read.
 // Replication is asynchronous: a failover can lose the last writes whatever the settings. Where ids
 // must never repeat, choose another store, such as etcd or an SQL database.
 //

@@ -129,7 +129,7 @@ func newCreate(stores database.Stores) *cobra.Command {
 fails if the tag already has a counter.
 
 If your table already has ids, start above the highest id with --next. If a counter
-was lost, start above the highest id that was ever reserved, or ids repeat.
+was lost, start above the highest id ever reserved, or ids will repeat.
 
 A gapless counter is for numbers that must have no gaps, such as invoice numbers. Services
 draw them with segmentsql's NextGapless. A segment cannot use such a counter.

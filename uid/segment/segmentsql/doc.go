@@ -7,9 +7,9 @@
 // step per tag, so Go and Java services can share it. [NewSequence] uses the table
 // SEQUENCE(table_name, next_id), which has no step. A tag in two tables has two counters, which
 // issue the same ids: keep it in one table, or give [segment.NewStriped] one Store per database.
-// Only Create and CreateGapless create the table and rows. The database user of a service needs
-// the privileges that [Store.Grants] returns, such as SELECT, UPDATE ON TABLE leaf_alloc. The
-// command uidring schema prints all statements.
+// Only Create and CreateGapless create the table and rows. The database user of a service needs the
+// privileges that [Store.Grants] returns, such as SELECT, UPDATE ON TABLE leaf_alloc. The command
+// uidring schema prints the SQL for all of this.
 //
 // To reserve a range, one transaction reads the row under a lock, writes the counter only if it is
 // unchanged, and reads it back. So ranges do not overlap, whatever the isolation level, even on an

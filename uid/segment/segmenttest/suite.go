@@ -23,7 +23,7 @@ type Backend struct {
 // Faults make the requests of a client fail until Heal is called. The suite skips tests that need a
 // field that is not set.
 type Faults struct {
-	// LoseAnswer makes the store perform each write, call then, and report that the write failed.
+	// LoseAnswer makes the store perform each write, call then(), and report that the write failed.
 	LoseAnswer func(then func())
 
 	LoseWrite func() // the store drops writes, and reports that they failed

@@ -36,7 +36,7 @@ type Suite struct {
 	// counts as dead once it has gone a full expiry without writing.
 	Kill func(t *testing.T, s leasestore.Store)
 
-	// Delete deletes the row of a number behind the store's back. If it is nil, the suite skips the
+	// Delete deletes the row of a number behind the store's back. If it is nil, the suite does not
 	// test that a number whose row was deleted is never again given out as new.
 	Delete func(t *testing.T, s leasestore.Store, number int64)
 

@@ -30,7 +30,7 @@ var named = []struct{ name, code string }{
 func (w *wishes) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &w.workers, Min: 1, Max: math.MaxInt32}, "workers", "how many workers run at once, including those of a rolling update")
-	flags.Var(cli.Number{Value: &w.years, Min: 1, Max: 1000}, "years", "for how many years ids are needed")
+	flags.Var(cli.Number{Value: &w.years, Min: 1, Max: 1000}, "years", "years the layout must last")
 	flags.Var(cli.Number{Value: &w.rate, Min: 1, Max: math.MaxInt32}, "rate", "average number of ids per second that one worker generates")
 	flags.BoolVar(&w.js, "js", false, "ids have 53 bits, which JavaScript numbers hold exactly")
 	flags.BoolVar(&w.registry, "registry", false, "each start consumes a number (worker.Registry), instead of leasing one")
