@@ -46,7 +46,7 @@ type RingStats struct {
 	MaxBorrow    time.Duration // CachedConfig.MaxBorrow
 	Refills      int64         // number of times that the executor filled the ring
 	Helps        int64         // ticks added to the ring by calls that found it empty
-	RejectedPuts int64         // runs whose ids were dropped; see CachedConfig.RejectedPut
+	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
 }
 
 // LoadStats is the part of [Stats] that describes ranges of ids from a store or a server.

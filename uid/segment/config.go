@@ -26,9 +26,9 @@ const (
 const MaxStep = 1 << 40
 
 // ErrConfig is matched by every error about a config in this package, or about a store's config. It
-// can also mean that ids would repeat, because the tag's counter in the store was created for a
-// different number or order of stores, for a different Block, or by [Striped] rather than [New] or
-// [Tags] (or vice versa).
+// can also mean that ids would repeat: the tag's counter was created for a different number or
+// order of stores, or for a different Block. Or it was created by [Striped] rather than [New] or
+// [Tags], or vice versa.
 var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. Zero fields take their default values.

@@ -94,7 +94,7 @@ func (o *options) rows() ([]*row, error) {
 	for _, boost := range o.boosts {
 		for _, padding := range o.paddings {
 			if boost == 0 || padding == 0 { // which a config takes for the default
-				return nil, cli.Usagef("want 1 or more for --boost-power and --padding-factor")
+				return nil, cli.Usagef("--boost-power is %d and --padding-factor is %d, want 1 or more", boost, padding)
 			}
 			name := fmt.Sprintf("impl=Cached/boost=%d/padding=%d", boost, padding)
 			open := func() (*uid.Cached, error) {

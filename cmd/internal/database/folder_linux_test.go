@@ -27,7 +27,7 @@ func TestOpenInForbiddenFolder(t *testing.T) {
 	}
 }
 
-// A FIFO is no file of SQLite, and is not opened: that would wait for its writer.
+// A FIFO is refused without being opened, since opening it would wait for a writer.
 func TestOpenFIFO(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, want := range map[string]string{"fifo.db": "want a regular file", "fifo": "not an SQLite file"} {

@@ -74,7 +74,7 @@ var bars = []bar{
 	{"Cached.NextN(256)", "fill(256)", 2, 2},
 	{"Cached.All", "add", 0.5, 0.5},
 	{"Default.Next", "time.Now", 0.9, 0},
-	{"Segment.Next", "called add", 1.1, 1.2}, // on some processors, contention leaves the rest of a take uncovered
+	{"Segment.Next", "called add", 1.1, 1.2}, // some processors do not hide the rest of a take behind a contended add
 	{"Client.Next", "called add", 1.3, 1.3},
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// protocolError says what a client sent that is no request, in the words of Redis.
+// protocolError describes malformed input from a client, in the words of Redis.
 type protocolError string
 
 func (e protocolError) Error() string { return "Protocol error: " + string(e) }
@@ -91,7 +91,7 @@ func header(b []byte, at, most int, what string) (n, next int, err error) {
 	return 0, 0, nil
 }
 
-// parseWords reads words in a line. A line that is no command is an error.
+// parseWords reads the words of a line. A line that is not a command is an error.
 func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err error) {
 	if b[0] == 0x16 { // the first byte of a handshake
 		return args, 0, errTLS

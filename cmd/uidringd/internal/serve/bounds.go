@@ -74,7 +74,7 @@ type bound struct {
 	few   int64 // of an address that has room above most, which a few addresses can use up
 }
 
-// crowded reports whether there is no room for an address that has here of all.
+// crowded reports whether to refuse an address that has here of all the places in use.
 func (b bound) crowded(all, here int64) bool {
 	return all > b.most && (here > b.few || all > b.most+b.most/4)
 }

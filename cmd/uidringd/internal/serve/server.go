@@ -184,8 +184,8 @@ func (s *server) web(base context.Context) (*http.Server, error) {
 	return web, nil
 }
 
-// stop ends the server. Requests that outlast the time to drain are cut off, which is
-// no failure: a slow client can cause it.
+// stop ends the server. Requests that outlast the time to drain are cut off. The server still exits
+// with 0, since a slow client can cause that.
 func (s *server) stop(web *http.Server, endRedis func(context.Context) error) {
 	s.draining.Store(true)
 	how := s.config.Shutdown

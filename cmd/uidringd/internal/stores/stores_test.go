@@ -173,7 +173,7 @@ func TestZooKeeper(t *testing.T) {
 	refused(t, "zk://"+secure+"?"+options.Encode())
 }
 
-// Who is unavailable, or is no such store, is an error in time.
+// A server that is unavailable, or is another kind of store, causes an error in time.
 func TestUnavailable(t *testing.T) {
 	nobody := servertest.Addresses(t, 1)[0]
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
