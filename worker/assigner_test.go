@@ -26,7 +26,7 @@ var (
 // assigner is one under test.
 type assigner struct {
 	name  string
-	first int64  // the number that the first start gets
+	table string // without a prefix
 	key   string // the column that holds numbers
 	doing string // how errors of a start begin
 	open  func(db *gorm.DB, opts []option) subject
@@ -39,8 +39,11 @@ type subject interface {
 }
 
 var (
-	registry = assigner{"registry", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
-	leaser   = assigner{"leaser", 0, "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
+	registry = assigner{"registry", "WORKER_NODE", "id", "worker: register in ", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
+	leaser   = assigner{"leaser", "WORKER_LEASE", "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
+
+	// first is the first number that any of them takes.
+	first int64 = 1
 
 	registries = []assigner{registry}
 	leasers    = []assigner{leaser}
@@ -77,8 +80,7 @@ func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
 func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
 	table, config := configs(opts)
 	return worker.NewRegistry(db, worker.RegistryConfig{
-		Table: table.Table, LeaseTable: table.RegistryTable, NoOtherTable: table.NoOtherTable, NoSchema: table.NoSchema,
-		Node: config.Node, Logger: config.Logger,
+		Prefix: table.Prefix, NoSchema: table.NoSchema, Node: config.Node, Logger: config.Logger,
 	})
 }
 
@@ -95,7 +97,7 @@ func newLeaser(db *gorm.DB, opts []option) leaserOn {
 }
 
 func (s *store) options(opts []option) []option {
-	return append([]option{worker.StoreConfig{Table: s.Table}, lease.Config{Node: node}}, opts...)
+	return append([]option{worker.StoreConfig{Prefix: s.prefix}, lease.Config{Node: node}}, opts...)
 }
 
 // on returns the assigner under test on db.

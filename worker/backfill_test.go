@@ -29,20 +29,23 @@ func TestBackfillNumbers(t *testing.T) {
 	t.Setenv("POD_NAME", "billing-7")
 	db := dbtest.New(t, "sqlite").DB
 	registry, leaser := worker.NewRegistry(db, worker.RegistryConfig{}), worker.NewLeaser(db, lease.Config{})
+	choosing := func(config lease.Config) *lease.Leaser {
+		return lease.New(worker.NewStore(db, worker.StoreConfig{Prefix: "chosen_"}), config)
+	}
 	seen := map[int64]bool{}
 	for _, c := range []struct {
 		name   string
 		leaser uid.WorkerSource
 		want   error // nil is a number
 	}{
-		{"Leaser", leaser, nil}, // which gives 0, gets it back, and gives another
+		{"Leaser", leaser, nil}, // which draws 1, gets it back, and draws another
 		{"Leaser again", leaser, nil},
-		{"Registry, whose first keys Leasers have", registry, nil},
+		{"Registry", registry, nil},
 		{"Leaser beside a Registry", leaser, nil},
-		{"range", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
-		{"range again", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
-		{"range that is used up", worker.NewLeaser(db, lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), lease.ErrExhausted},
-		{"Leaser that asks for one", worker.NewLeaser(db, lease.Config{Assigner: uid.NewStaticWorker(9)}), lease.ErrConfig},
+		{"range", choosing(lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
+		{"range again", choosing(lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
+		{"range that is used up", choosing(lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), lease.ErrExhausted},
+		{"Leaser that asks for one", choosing(lease.Config{Assigner: uid.NewStaticWorker(9)}), lease.ErrConfig},
 		{"StatefulSet", worker.NewStatefulSet(), uid.ErrConfig},
 		{"StaticWorker", uid.NewStaticWorker(11), uid.ErrConfig},
 		{"an Assigner of the user's", lease.NewPermanent(uid.NewStaticWorker(12)), uid.ErrConfig},
@@ -143,17 +146,15 @@ func (s *streaming) kill() { _ = s.cmd.Process.Kill(); <-s.ended }
 // makes ids of each tick in which they lived, while others run. No id is made twice.
 func TestBackfillBesideAll(t *testing.T) {
 	need.Time(t)
-	eachPair(t, func(t *testing.T, p pair) {
-		p.nodes.create(t)
-		of := func(kind string, s, beside *store) string {
-			return strings.Join([]string{kind, s.Table, s.URL, beside.Table, "stream"}, "\n")
-		}
+	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		of := func(kind string) string { return strings.Join([]string{kind, s.prefix, s.URL, "stream"}, "\n") }
 		began := time.Now()
 		var children []*streaming
 		for i := range 6 {
-			kind := of("leaser", p.leases, p.nodes)
+			kind := of("leaser")
 			if i%3 == 2 {
-				kind = of("registry", p.nodes, p.leases)
+				kind = of("registry")
 			}
 			children = append(children, startStream(t, kind))
 			switch i {
@@ -172,7 +173,7 @@ func TestBackfillBesideAll(t *testing.T) {
 			}
 			seen[id] = true
 		}
-		for _, leaser := range []uid.WorkerSource{p.leaser(t), p.registry(t)} {
+		for _, leaser := range []uid.WorkerSource{s.leaser(s.DB), s.registry(s.DB)} {
 			b, err := uid.NewBackfill(t.Context(), leaser, uid.BackfillConfig{Layout: layout})
 			need.Must(t, err)
 			for at := began; ; at = at.Add(time.Millisecond) {

@@ -25,7 +25,7 @@ func starts(b *testing.B, measure func(leasetest.Benchmark, *testing.B)) {
 			var own *store
 			x := leasetest.Benchmark{Open: func(b *testing.B) leasestore.Store {
 				own = pooled(b, kind, leaser)
-				return worker.NewStore(own.DB, worker.StoreConfig{Table: own.Table})
+				return worker.NewStore(own.DB, worker.StoreConfig{Prefix: own.prefix})
 			}, Fill: func(b *testing.B, _ leasestore.Store, rows int64) { own.fill(b, 0, rows) }}
 			if kind == "sqlite" {
 				x.Starts = []int{100}
@@ -36,7 +36,7 @@ func starts(b *testing.B, measure func(leasetest.Benchmark, *testing.B)) {
 }
 
 func pooled(b *testing.B, kind string, of assigner) *store {
-	s := &store{dbtest.New(b, kind), of}
+	s := newStore(b, kind, of)
 	pool, err := s.DB.DB()
 	need.Must(b, err)
 	pool.SetMaxOpenConns(40)

@@ -63,7 +63,7 @@ func TestRegistryCommit(t *testing.T) {
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Waiting(t, 100*time.Millisecond).Pooled(t)
-		h := holdertest.Take(t, s.on(db, quickly, quiet), 0)
+		h := holdertest.Take(t, s.on(db, quickly, quiet), first)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool
 		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {
@@ -84,7 +84,7 @@ func TestExtendCommitsLate(t *testing.T) {
 		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(before) && g.Err == nil })
 		h.Kept(t)
 		release(t, h, time.Now())
-		if r, _ := s.row(t, 0); r.Heartbeat != 0 {
+		if r, _ := s.row(t, int64(1)); r.Heartbeat != 0 {
 			t.Errorf("row %+v; want it free", r)
 		}
 	})
@@ -98,7 +98,7 @@ func TestLinearizable(t *testing.T) {
 			own := *s.Store
 			own.DB = s.Open(t, s.URL)
 			db, pool := own.Pooled(t)
-			return &shaky{worker.NewStore(db, worker.StoreConfig{Table: s.Table}), pool}
+			return &shaky{worker.NewStore(db, worker.StoreConfig{Prefix: s.prefix}), pool}
 		})
 	})
 }
@@ -135,9 +135,13 @@ func (s *shaky) Swap(ctx context.Context, old string, w leasestore.Write) (bool,
 	return s.Store.Swap(ctx, old, w)
 }
 
-// A layout with 16 numbers gives all 16, however many starts were rolled back.
+// A range of 16 numbers gives all 16, however many starts were rolled back.
 func TestSixteenNumbersAfterRollbacks(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		sixteen := lease.Range{From: 0, To: 15}
+		_, err := s.leaser(s.DB).SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout, Chosen: true, Within: leasestore.Range(sixteen)})
+		need.Must(t, err)
 		db, pool := s.Pooled(t)
 		var commits atomic.Int64
 		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
@@ -148,7 +152,7 @@ func TestSixteenNumbersAfterRollbacks(t *testing.T) {
 		}})
 		var failed int
 		for held := 0; held < 16; {
-			if _, err := holdertest.Try(t.Context(), t, s.on(db, quiet), 15, time.Now); err == nil {
+			if _, err := holdertest.Try(t.Context(), t, s.on(db, quiet, lease.Config{Numbers: &sixteen}), 15, time.Now); err == nil {
 				held++
 			} else if failed++; !errors.Is(err, errAnswer) || failed > 20 {
 				t.Fatalf("%d are held: %v", held, err)

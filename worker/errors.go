@@ -12,9 +12,10 @@ var (
 	// cannot be a worker number: it is below 1, cannot be read back, or belongs to another row.
 	ErrKey = errors.New("worker: no usable key")
 
-	// ErrMixed means that two tables could give the same number to different processes: a
-	// Registry's table and the Leasers' table, or two tables whose names differ only in case.
-	ErrMixed = errors.New("worker: two tables could give out the same numbers")
+	// ErrMixed means that two processes could take the same number: their numbers are taken in
+	// different ways (a KindError), another program draws numbers where configs choose them, the
+	// record of both is gone, or there are two tables whose names differ only in case.
+	ErrMixed = errors.New("worker: two processes could take the same number")
 
 	// ErrNoTable means that a table is missing: Nodes, Leases, Free or Revoke found none, or a
 	// generator started with NoSchema.

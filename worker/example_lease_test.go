@@ -41,8 +41,8 @@ func ExampleNewLeaser() {
 	}
 	fmt.Println("worker", gen.Worker(), state())
 	// Output:
-	// worker 0 held
-	// worker 0 free
+	// worker 1 held
+	// worker 1 free
 }
 
 // Leases in a table of one's own, which migrations create.
@@ -51,7 +51,7 @@ func ExampleNewStore() {
 	defer done()
 	ctx := context.Background()
 
-	store := worker.NewStore(db, worker.StoreConfig{Table: "BILLING_LEASE", NoSchema: true})
+	store := worker.NewStore(db, worker.StoreConfig{Prefix: "billing_", NoSchema: true})
 	if err := store.EnsureSchema(ctx); err != nil { // a migration's part
 		log.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func ExampleNewStore() {
 	for _, info := range infos {
 		fmt.Println(info.Number, info.State, info.Host, info.Type)
 	}
-	// Output: 0 held billing-7 CONTAINER
+	// Output: 1 held billing-7 CONTAINER
 }
 
 // A pod of a StatefulSet holds the number at the end of its name, and nobody else

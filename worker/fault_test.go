@@ -69,8 +69,8 @@ func TestExhausted(t *testing.T) {
 			refused(0, 1, 0)
 			s.setNext(t, 1)
 		}
-		limit := s.first + 1
-		for want := s.first; want <= limit; want++ {
+		limit := first + 1
+		for want := first; want <= limit; want++ {
 			if number, err := take(t, context.Background(), a, limit); number != want || err != nil {
 				t.Fatalf("%d, %v; want %d", number, err, want)
 			}
@@ -135,13 +135,13 @@ func TestDeletedNumberNotReused(t *testing.T) {
 		for range 3 {
 			assign(t, a)
 		}
-		s.Exec(t, "DELETE FROM %s WHERE %s = %d", s.Table, s.key, s.first+2)
-		if got := assign(t, a); got != s.first+3 {
-			t.Errorf("number %d, want %d", got, s.first+3)
+		s.Exec(t, "DELETE FROM %s WHERE %s = %d", s.Table, s.key, first+2)
+		if got := assign(t, a); got != first+3 {
+			t.Errorf("number %d, want %d", got, first+3)
 		}
 		s.Exec(t, "DELETE FROM %s WHERE %s >= 0", s.Table, s.key)
-		if got := assign(t, a); got != s.first+4 {
-			t.Errorf("number %d, want %d", got, s.first+4)
+		if got := assign(t, a); got != first+4 {
+			t.Errorf("number %d, want %d", got, first+4)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,32 +18,33 @@ import (
 )
 
 // A start is interrupted before each of its statements, and at each commit whose answer is lost, by
-// another start, whose rows are then deleted. No number is given twice, whichever of the two is a Registry
-// and whether or not it is the first of the database. A range or an Assigner may be refused. The
-// other start goes on, however long the first one is stopped.
+// another start, whose rows are then deleted. No number is given twice, whatever the kinds of the two
+// and whether or not one of them is the first of the database. If one draws and the other chooses,
+// one of them is refused. The other start goes on, however long the first one is stopped.
 func TestStartsMeet(t *testing.T) {
 	need.Time(t)
-	for _, first := range []string{"Registry", "Leaser", "range", "Assigner"} {
-		for _, second := range []string{"Registry", "Leaser", "range", "Assigner"} {
-			if first != "Registry" && second != "Registry" {
-				continue // which package leasetest tests
+	kinds := []string{aRegistry, aLeaser, aForeign, aRange, anOrdinal}
+	for _, first := range kinds {
+		for _, second := range kinds {
+			if first == aForeign || chooses(first) && (second == aForeign || chooses(second)) {
+				continue // one statement; one that must not be there; what package leasetest tests
 			}
 			t.Run(first+" and "+second, func(t *testing.T) {
-				eachPair(t, func(t *testing.T, p pair) {
-					stride := 4 // each pair of starts has its own quarter of the points
-					if p.nodes.Kind == "sqlite" && need.All() {
+				each(t, leasers, func(t *testing.T, s *store) {
+					stride := 5 // each pair of starts has its own part of the points
+					if s.Kind == "sqlite" && need.All() {
 						stride = 1
 					}
 					if raced { // which makes each start ten times slower
-						stride = 12
+						stride = 15
 					}
 					for i, how := range []struct {
 						before int
 						lost   bool
 					}{{0, false}, {2, false}, {0, true}} {
 						for point := 1 + (len(first)+len(second)+i)%stride; ; point += stride {
-							p := pair{&store{p.nodes.Another(t), registry}, &store{p.leases.Another(t), leaser}}
-							if meet(t, p, how.before, first, second, point, how.lost) {
+							m := meeting{store: s.another(t), T: t, point: point, lost: how.lost, given: map[int64]string{}}
+							if m.run(how.before, first, second) {
 								break
 							}
 						}
@@ -55,51 +55,54 @@ func TestStartsMeet(t *testing.T) {
 	}
 }
 
-// A start sends no statement for each number that was given or assigned.
-func TestStartAfterManyNumbers(t *testing.T) {
-	eachPair(t, func(t *testing.T, p pair) {
-		assign(t, p.leaser(t))
-		assign(t, p.leaser(t, lease.Config{Assigner: uid.NewStaticWorker(1_000_000)}))
-		p.leases.Exec(t, "UPDATE %s SET reserved_until = 20000 WHERE worker_id = -1", p.leases.Table)
-		db, pool := p.nodes.Pooled(t)
-		for _, name := range []string{"Leaser", "Registry", "Leaser"} {
-			var sent atomic.Int64
-			pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { sent.Add(1); return nil }})
-			number := assign(t, p.kind(name, db))
-			if n := sent.Load(); n > 100 {
-				t.Errorf("%s, number %d: %d statements, want some dozens", name, number, n)
-			}
-		}
-	})
+type meeting struct {
+	*store
+	*testing.T
+	point int
+	lost  bool
+	mu    sync.Mutex
+	given map[int64]string
 }
 
-// meet starts some Leasers, then first, and at a point of it second; then both again. It reports whether the start is shorter than that.
-func meet(t *testing.T, p pair, before int, first, second string, point int, lost bool) (beyond bool) {
-	own, other := &store{p.nodes.Store, registry}, p.nodes.Open(t, p.nodes.URL)
-	db, pool := own.Pooled(t)
-	at, given := 0, map[int]string{}
-	start := func(name string, db *gorm.DB) {
-		gen, err := uid.NewCached(t.Context(), p.kind(name, db), uid.CachedConfig{Logger: silent})
-		switch {
-		case err == nil:
-			t.Cleanup(func() { gen.Close() })
-			if before := given[int(gen.Worker())]; before != "" && !(before == "Assigner" && name == before) { // which may have a deleted number
-				t.Errorf("point %d, lost %t: number %d is given to %s and to %s", point, lost, gen.Worker(), before, name)
-			}
-			given[int(gen.Worker())] = name
-		case name == "Registry" && errors.Is(err, worker.ErrKey): // its row was deleted before it was read back
-		case !errors.Is(err, worker.ErrMixed) && !errors.Is(err, errAnswer) && !errors.Is(err, lease.ErrHeld):
-			t.Errorf("point %d, lost %t: %s: %v", point, lost, name, err)
+func (m *meeting) start(kind string, db *gorm.DB) {
+	gen, err := uid.NewCached(m.Context(), m.kind(kind, db), uid.CachedConfig{Logger: silent})
+	switch {
+	case err == nil:
+		m.T.Cleanup(func() { gen.Close() })
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if before := m.given[gen.Worker()]; before != "" && !(before == anOrdinal && kind == before) { // which may have a deleted number
+			m.Errorf("point %d, lost %t: number %d is given to %s and to %s", m.point, m.lost, gen.Worker(), before, kind)
 		}
+		for _, before := range m.given {
+			if chooses(before) != chooses(kind) {
+				m.Errorf("point %d, lost %t: %s has a number beside %s", m.point, m.lost, kind, before)
+			}
+		}
+		m.given[gen.Worker()] = kind
+	case kind == aRegistry && errors.Is(err, worker.ErrKey): // its row was deleted before it was read back
+	case !errors.Is(err, worker.ErrMixed) && !errors.Is(err, errAnswer) && !errors.Is(err, lease.ErrHeld):
+		m.Errorf("point %d, lost %t: %s: %v", m.point, m.lost, kind, err)
 	}
+}
+
+// run starts some generators like the first, then first, and at a point of it second; then both again. It reports
+// whether the start is shorter than that.
+func (m *meeting) run(before int, first, second string) (beyond bool) {
+	other := m.Open(m.T, m.URL)
+	db, pool := m.Pooled(m.T)
+	at := 0
 	var meeting sync.WaitGroup
 	interrupt := func() {
-		if at++; at != point {
+		if at++; at != m.point {
 			return
 		}
 		meeting.Go(func() {
-			start(second, other)
-			for _, statement := range []string{"DELETE FROM " + p.nodes.Table + " WHERE id > 0", "DELETE FROM " + p.leases.Table + " WHERE worker_id >= 0"} {
+			if second == aForeign {
+				_ = m.as(registry).on(other).EnsureSchema(context.Background()) // it has made its table
+			}
+			m.start(second, other)
+			for _, statement := range []string{"DELETE FROM " + m.prefix + "WORKER_NODE WHERE id > 0", "DELETE FROM " + m.prefix + "WORKER_LEASE WHERE worker_id >= 0"} {
 				_ = other.Exec(statement) // of a table that is there
 			}
 		})
@@ -108,60 +111,45 @@ func meet(t *testing.T, p pair, before int, first, second string, point int, los
 		select {
 		case <-done:
 		case <-time.After(15 * time.Second):
-			t.Errorf("point %d, lost %t: a %s that is stopped stops a %s", point, lost, first, second)
+			m.Errorf("point %d, lost %t: a %s that is stopped stops a %s", m.point, m.lost, first, second)
 		}
 	}
 	faults := dbtest.Faults{}
-	if lost {
+	if m.lost {
 		faults.Commit = func(tx *dbtest.Tx) error {
 			err := tx.Tx.Commit()
-			if interrupt(); err == nil && at == point {
+			if interrupt(); err == nil && at == m.point {
 				err = errAnswer
 			}
 			return err
 		}
 	} else {
 		faults.Statement = func(_ context.Context, query string) error {
-			if query == "BEGIN" && own.Kind == "postgres" {
-				t.Errorf("point %d: a %s begins a transaction, so it can be stopped with what others wait for", point, first)
+			if query == "BEGIN" && m.Kind == "postgres" {
+				m.Errorf("point %d: a %s begins a transaction, so it can be stopped with what others wait for", m.point, first)
 			}
 			interrupt()
 			return nil
 		}
 	}
-	var earlier []*uid.Cached
-	for range before {
-		gen, err := uid.NewCached(t.Context(), p.kind("Leaser", other), uid.CachedConfig{Logger: silent})
-		need.Must(t, err)
-		earlier = append(earlier, gen)
+	like := aLeaser
+	if chooses(first) {
+		like = aRange
 	}
-	for _, gen := range earlier {
-		need.Must(t, gen.Close())
+	for range before {
+		gen, err := uid.NewCached(m.Context(), m.kind(like, other), uid.CachedConfig{Logger: silent})
+		need.Must(m.T, errors.Join(err, gen.Close()))
 	}
 	pool.Set(faults)
-	start(first, db)
+	m.start(first, db)
 	meeting.Wait()
 	pool.Heal()
-	for _, name := range []string{second, first} {
-		if name != "Assigner" { // whose number is held
-			start(name, other)
+	for _, kind := range []string{second, first} {
+		if kind != anOrdinal { // whose number is held
+			m.start(kind, other)
 		}
 	}
-	return at < point
-}
-
-// kind returns a source of numbers of the pair on db.
-func (p pair) kind(name string, db *gorm.DB, more ...option) uid.WorkerSource {
-	opts := append([]option{quiet, worker.StoreConfig{RegistryTable: p.nodes.Table}}, more...)
-	switch name {
-	case "Registry":
-		return p.nodes.registry(db, append([]option{quiet, worker.StoreConfig{RegistryTable: p.leases.Table}}, more...)...)
-	case "range":
-		opts = append(opts, lease.Config{Numbers: &lease.Range{From: 1, To: 9}})
-	case "Assigner":
-		opts = append(opts, lease.Config{Assigner: uid.NewStaticWorker(1)})
-	}
-	return p.leases.leaser(db, opts...)
+	return at < m.point
 }
 
 // A range takes a number that it shares with another range, and the row is deleted before the other range
@@ -181,6 +169,25 @@ func TestRangesMeet(t *testing.T) {
 		}})
 		if number := assign(t, s.leaser(db, quiet, wide)); met != 2 || number != 3 {
 			t.Errorf("numbers %d and %d, want 2 and 3", met, number)
+		}
+	})
+}
+
+// A start sends no statement for each number that was given or assigned.
+func TestStartAfterManyNumbers(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		for range 3 {
+			assign(t, s.leaser(s.DB))
+		}
+		need.Must(t, s.leaser(s.DB).Raise(t.Context(), 1_000_000))
+		db, pool := s.Pooled(t)
+		for _, name := range []string{aLeaser, aRegistry, aLeaser} {
+			sent := 0
+			pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { sent++; return nil }})
+			number := assign(t, s.kind(name, db))
+			if sent > 30 || number <= 1_000_000 {
+				t.Errorf("%s, number %d: %d statements, want at most 30, and a number above 1,000,000", name, number, sent)
+			}
 		}
 	})
 }

@@ -77,7 +77,7 @@ func TestOutage(t *testing.T) {
 				}
 				end()
 				servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().Clock.LeaseError == nil })
-				if stats := gen.Stats(); stats.Clock.WorkerChanges != 0 || stats.Clock.Worker != 0 {
+				if stats := gen.Stats(); stats.Clock.WorkerChanges != 0 || stats.Clock.Worker != first {
 					t.Errorf("%+v", stats)
 				}
 			})

@@ -100,14 +100,14 @@ func TestRefusesHandle(t *testing.T) {
 
 func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	t.Setenv("JPAAS_HOST", "alone")
-	bad := worker.RegistryConfig{Table: "no; table"}
+	bad := worker.RegistryConfig{Prefix: "no; table"}
 	for name, a := range map[string]uid.WorkerSource{
 		"registry": worker.NewRegistry(nil, bad),
-		"leaser":   newLeaser(nil, []option{worker.StoreConfig{Table: bad.Table}, lease.Config{Expiry: time.Hour}}),
+		"leaser":   newLeaser(nil, []option{worker.StoreConfig{Prefix: bad.Prefix}, lease.Config{Expiry: time.Hour}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := take(t, context.Background(), a, -1)
-			wantAll(t, err, `Table is "no; table", want`, "it is nil", "is -1, want 0 or more", "JPAAS_HOST")
+			wantAll(t, err, `Prefix is "no; table", want`, "it is nil", "is -1, want 0 or more", "JPAAS_HOST")
 			if !errors.Is(err, lease.ErrConfig) || !errors.Is(err, worker.ErrDB) {
 				t.Errorf("%v does not match ErrConfig and ErrDB", err)
 			}
@@ -127,16 +127,16 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-func TestTableNames(t *testing.T) {
-	long := strings.Repeat("n", 63)
-	for name, good := range map[string]bool{
-		"WORKER_NODE": true, "_x9": true, "a.b": true, long: true, long + "." + long: true,
-		"": true, "9x": false, "a.": false, ".a": false, "a.b.c": false, long + "n": false, "a b": false, "a-b": false,
+func TestPrefixes(t *testing.T) {
+	name, schema := strings.Repeat("n", 51), strings.Repeat("s", 63)+"."
+	for prefix, good := range map[string]bool{
+		"": true, "ids.": true, "_x9": true, "a.b_": true, "WORKER_": true, name: true, schema + name: true, schema: true,
+		"9x": false, ".a": false, "a.b.c": false, name + "n": false, "s" + schema: false, "a b": false, "a-b": false,
 		"a`b": false, `a"b`: false, "a;DROP TABLE b": false, "täble": false, "a\n": false,
 	} {
-		err := worker.NewRegistry(nil, worker.RegistryConfig{Table: name}).EnsureSchema(context.Background())
-		if got := !strings.Contains(err.Error(), "Table is"); got != good {
-			t.Errorf("%q: good %t, want %t: %v", name, got, good, err)
+		err := worker.NewRegistry(nil, worker.RegistryConfig{Prefix: prefix}).EnsureSchema(context.Background())
+		if got := !strings.Contains(err.Error(), "Prefix is"); got != good {
+			t.Errorf("%q: good %t, want %t: %v", prefix, got, good, err)
 		}
 	}
 }

@@ -23,9 +23,9 @@ type NodeRow struct {
 	Created    time.Time      `json:"created"`      // by the database's clock, in UTC
 }
 
-// record is a NodeRow as selectRows selects it: times are numbers and text, which neither
+// nodeRecord is a NodeRow as selectRows selects it: times are numbers and text, which neither
 // the driver's settings nor the session's time zone change.
-type record struct {
+type nodeRecord struct {
 	ID         int64   `gorm:"column:id"`
 	HostName   string  `gorm:"column:host_name"`
 	Port       string  `gorm:"column:port"`
@@ -35,7 +35,7 @@ type record struct {
 	Created    float64 `gorm:"column:created"`
 }
 
-func (r record) node() lease.Node {
+func (r nodeRecord) node() lease.Node {
 	return lease.Node{Host: r.HostName, Port: r.Port, Type: lease.NodeType(r.Type)}
 }
 
@@ -47,7 +47,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	var records []record
+	var records []nodeRecord
 	if err := r.list(ctx, &records, r.selectRows()+" WHERE id > 0 ORDER BY id DESC", limit); err != nil {
 		return nil, r.fail(ctx, "list", err)
 	}
@@ -68,7 +68,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 	return rows, nil
 }
 
-// selectRows is a query for records.
+// selectRows is a query for nodeRecords.
 func (r *Registry) selectRows() string {
 	d := r.dialect()
 	return "SELECT id AS id, host_name AS host_name, port AS port, type AS type, " +

@@ -13,17 +13,10 @@ import (
 	"github.com/uidring/uidring/internal/sqldb"
 )
 
-// These are the defaults of RegistryConfig.Table (as in uid-generator) and of StoreConfig.Table.
-// PostgreSQL folds them to lower case.
-const (
-	DefaultNodeTable  = "WORKER_NODE"
-	DefaultLeaseTable = "WORKER_LEASE"
-)
-
-// The two kinds of table.
+// The two kinds of table. PostgreSQL folds their names to lower case.
 var (
-	nodeKind  = kind{DefaultNodeTable, "id", "host_name", nodeLayout, "node"}
-	leaseKind = kind{DefaultLeaseTable, "worker_id", "host", leaseLayout, "lease"}
+	nodeKind  = kind{"WORKER_NODE", "id", "node", "SELECT, INSERT"}
+	leaseKind = kind{"WORKER_LEASE", "worker_id", "lease", "SELECT, INSERT, UPDATE"}
 )
 
 // schemas are the statements that create the tables, as schema/kind_dialect.sql.
@@ -136,27 +129,14 @@ func (t *table) Schema() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %s; create %s by hand", ErrDialect, t.db.Name(), t.name)
 	}
-	return strings.ReplaceAll(strings.TrimSpace(string(schema)), t.dialect().Fold(t.kind.table), t.quoted()), nil
+	return strings.ReplaceAll(strings.TrimSpace(string(schema)), "CREATE TABLE IF NOT EXISTS "+t.dialect().Fold(t.kind.table), "CREATE TABLE IF NOT EXISTS "+t.quoted()), nil
 }
 
 // Grants returns the privileges that a running service's database user needs, each as the text
 // between GRANT and TO.
-func (t *table) Grants() []string {
-	grants := t.grants()
-	if other := t.other(); other != nil {
-		grants = append(grants, other.grants()...)
-	}
-	return grants
-}
+func (t *table) Grants() []string { return t.grants() }
 
-// grants are the rights on the table itself.
-func (t *table) grants() []string {
-	grants := []string{"SELECT, INSERT, UPDATE ON " + t.name}
-	if t.kind == nodeKind && t.db != nil && t.db.Name() == "postgres" { // to raise the key above the numbers of Leasers
-		grants = append(grants, "USAGE, UPDATE ON SEQUENCE "+t.dialect().Fold(t.name)+"_id_seq")
-	}
-	return grants
-}
+func (t *table) grants() []string { return []string{t.kind.rights + " ON " + t.name} }
 
 // CreateGrants returns the additional privileges that the user needs if a starting generator has
 // to create the table. On PostgreSQL, that is CREATE on the schema in the table's name, or on
@@ -179,7 +159,7 @@ func (t *table) ready(ctx context.Context) error {
 // look returns nil if the table can be read. The error matches ErrMixed if there is another
 // with the same name in other letters, which another process may use.
 func (t *table) look(ctx context.Context) error {
-	err := sqldb.Look(ctx, t.db, t.name, t.kind.key)
+	err := sqldb.Look(ctx, t.db, t.full(), t.kind.key)
 	switch {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return fmt.Errorf("%w: %w", ErrMixed, err)
@@ -190,4 +170,4 @@ func (t *table) look(ctx context.Context) error {
 }
 
 // quoted is the table's name in a statement.
-func (t *table) quoted() string { return t.db.Statement.Quote(t.dialect().Fold(t.name)) }
+func (t *table) quoted() string { return t.db.Statement.Quote(t.full()) }

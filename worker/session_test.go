@@ -43,7 +43,7 @@ func TestChainedHandles(t *testing.T) {
 	cancel()
 	each(t, tables, func(t *testing.T, s *store) {
 		s.create(t)
-		want := s.first
+		want := first
 		for name, chain := range map[string]func(*gorm.DB) *gorm.DB{
 			"where":   func(db *gorm.DB) *gorm.DB { return db.Where("1 = 0").Limit(0).Order("nothing") },
 			"table":   func(db *gorm.DB) *gorm.DB { return db.Table("elsewhere") },
@@ -108,15 +108,15 @@ func TestReplica(t *testing.T) {
 		} {
 			need.Must(t, register("test:replica", read))
 		}
-		if got := assign(t, s.on(db)); got != s.first {
-			t.Errorf("number %d, want %d", got, s.first)
+		if got := assign(t, s.on(db)); got != first {
+			t.Errorf("number %d, want %d", got, first)
 		}
-		wantNumbers(t, s, s.first)
+		wantNumbers(t, s, first)
 		if s.name == "leaser" {
 			a := s.leaser(db, quickly)
 			h := holdertest.Take(t, a, max22)
 			h.Renew(t)
-			if err := a.Revoke(context.Background(), 0); err != nil {
+			if err := a.Revoke(context.Background(), first); err != nil {
 				t.Error(err)
 			}
 			release(t, h, time.Now())

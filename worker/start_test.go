@@ -19,8 +19,8 @@ import (
 	"github.com/uidring/uidring/worker"
 )
 
-// childVariable has an assigner, a table, a URL and perhaps the table beside it, a line each.
-// One more line makes the child a stream.
+// childVariable has an assigner, a prefix and a URL, a line each. One more line makes the child a
+// stream.
 const childVariable = "UIDRING_TEST_CHILD"
 
 // Of each child.
@@ -39,12 +39,8 @@ func child(value string, start func()) (err error) {
 	}
 	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
 	kind := slices.IndexFunc(tables, func(a assigner) bool { return a.name == lines[0] })
-	opts := []option{worker.StoreConfig{Table: lines[1]}}
+	a := tables[kind].open(db, []option{worker.StoreConfig{Prefix: lines[1]}})
 	if len(lines) > 3 {
-		opts = append(opts, worker.StoreConfig{RegistryTable: lines[3]})
-	}
-	a := tables[kind].open(db, opts)
-	if len(lines) > 4 {
 		return stream(a)
 	}
 	start()
@@ -91,7 +87,7 @@ func differ(t *testing.T, printed [][]string) []int64 {
 // and ids of their own.
 func TestProcesses(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
-		commands := processes.Self(t, 6, childVariable, s.name+"\n"+s.Table+"\n"+s.URL)
+		commands := processes.Self(t, 6, childVariable, s.name+"\n"+s.prefix+"\n"+s.URL)
 		s.have(t, differ(t, processes.Run(t, commands...)))
 	})
 }
@@ -167,29 +163,6 @@ func TestHangsAtStart(t *testing.T) {
 	})
 }
 
-// A starter makes the row that counts the numbers given. Meanwhile another start made it,
-// and its own row was deleted: the starter takes the next number. With the other databases,
-// the other start waits.
-func TestOvertakenAtTheFirstNumber(t *testing.T) {
-	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) {
-		s.create(t)
-		db, pool := s.Pooled(t)
-		var overtaken bool
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if !overtaken && strings.HasPrefix(query, "INSERT") {
-				overtaken = true
-				assign(t, s.leaser(s.DB))
-				s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
-			}
-			return nil
-		}})
-		number, err := take(t, context.Background(), s.leaser(db, worker.StoreConfig{NoSchema: true}), max22)
-		if number != 1 || err != nil || !overtaken {
-			t.Errorf("%d, %v, overtaken %t; want number 1", number, err, overtaken)
-		}
-	})
-}
-
 // lock keeps everybody else from the table, until the function that it returns is
 // called.
 func (s *store) lock(t *testing.T) (unlock func()) {
@@ -219,7 +192,7 @@ func TestDatabaseUnavailableAtStart(t *testing.T) {
 		db, pool := s.Pooled(t)
 		pool.Cut(errUnavailable)
 		number, err := take(t, context.Background(), s.on(db, worker.StoreConfig{NoSchema: true}), max22)
-		if number != 0 || !errors.Is(err, errUnavailable) || !strings.HasPrefix(err.Error(), "worker: look for "+s.Table+": ") {
+		if number != 0 || !errors.Is(err, errUnavailable) || !strings.HasPrefix(err.Error(), "worker: look for "+s.prefix+"WORKER_NODE: ") {
 			t.Errorf("%d, %v; want what was being done", number, err)
 		}
 	})

@@ -1,11 +1,13 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,22 +19,22 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Store is a leasestore.Store in a database table. Every statement except List's goes to the
+// Store is a leasestore.Store in two database tables. Every statement except List's goes to the
 // primary. Make one with NewStore. A Store opens no connections itself and is safe for concurrent
 // use.
 type Store struct {
-	table
-	file  atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
-	log   atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
-	keyed atomic.Bool                 // the key of the Registry's table makes new numbers; written when row -1 is read
+	*table // of leases
+	nodes  *table
+	file   atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
+	log    atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
 }
 
 var _ leasestore.Preparer = (*Store)(nil)
 
-// NewLeaser returns a Leaser that uses the table WORKER_LEASE in db. NewLeaser itself does not
-// contact the database. The Leaser's methods report, in one error, everything that is invalid in
-// db and config. For another table, or a table that your migrations create, pass a store from
-// NewStore to lease.New.
+// NewLeaser returns a Leaser that uses the tables WORKER_LEASE and WORKER_NODE in db. NewLeaser
+// itself does not contact the database. The Leaser's methods report, in one error, everything that
+// is invalid in db and config. For other tables, or tables that your migrations create, pass a store
+// from NewStore to lease.New.
 //
 // Except in Leases, the Leaser uses only the connections that db was opened with. If there are
 // replicas, those connections must be to the primary.
@@ -40,10 +42,11 @@ func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(db, StoreConfig{}), config)
 }
 
-// NewStore returns a Store for lease.New that keeps its rows in a table in db. See NewLeaser for
+// NewStore returns a Store for lease.New that keeps its rows in tables in db. See NewLeaser for
 // which connections of db are used.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
-	return &Store{table: newTable(leaseKind, db, config, config.Validate())}
+	nodes, leases := newTables(db, config, config.Validate())
+	return &Store{table: leases, nodes: nodes}
 }
 
 // counter is the row that counts the numbers given to holders whose range begins at from.
@@ -60,23 +63,57 @@ func (s *Store) Check() error {
 	return nil
 }
 
-// Prepare implements leasestore.Preparer. It refuses a table without a key, in which a number
+// EnsureSchema creates the tables that are missing, and alters no existing table. Each generator that
+// starts calls it, unless the config sets NoSchema. WORKER_LEASE is the table of the schema that has
+// WORKER_NODE. See [Registry.EnsureSchema] for the rest.
+func (s *Store) EnsureSchema(ctx context.Context) error {
+	if err := s.nodes.EnsureSchema(ctx); err != nil {
+		return err
+	}
+	if err := s.resolve(ctx); err != nil {
+		return s.fail(ctx, "look for", err)
+	}
+	return s.table.EnsureSchema(ctx)
+}
+
+// resolve finds the schema of WORKER_NODE, which is that of WORKER_LEASE too.
+func (s *Store) resolve(ctx context.Context) error { return s.table.beside(ctx, s.nodes) }
+
+// Schema returns the statements with which EnsureSchema creates the tables on this kind of database, each
+// with a semicolon but the last. It uses no connection. Errors match ErrDB, ErrDialect or
+// lease.ErrConfig.
+func (s *Store) Schema() (string, error) {
+	nodes, err := s.nodes.Schema()
+	if err != nil {
+		return "", err
+	}
+	leases, err := s.table.Schema()
+	return nodes + ";\n\n" + leases, err
+}
+
+// Grants returns the privileges that a running service's database user needs, each as the text
+// between GRANT and TO.
+func (s *Store) Grants() []string { return append(s.table.grants(), s.nodes.grants()...) }
+
+// CreateGrants returns the additional privileges that the user needs if a starting generator has
+// to create the tables. On PostgreSQL, that is CREATE on the schema in the Prefix, or on public if
+// the Prefix has no schema.
+func (s *Store) CreateGrants() []string {
+	return slices.Compact(append(s.table.CreateGrants(), s.nodes.CreateGrants()...))
+}
+
+// Prepare implements leasestore.Preparer. It refuses tables without a key, in which a number
 // could have two rows.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if err := s.ready(ctx); err != nil {
 		return s.marked(err)
 	}
-	keyless, err := sqldb.Keyless(ctx, s.db, s.name, leaseKind.key)
-	switch {
-	case s.dialect().Transient(err) || ctx.Err() != nil:
-		return s.marked(err)
-	case err != nil:
-		log.WarnContext(ctx, "worker: the catalog of the database does not say whether the table has a key", "table", s.name, "error", err)
-	case keyless:
-		return fmt.Errorf("%w: %s has none on %s, so two processes could take the same number; stop all users of the table, and run: "+
-			"CREATE UNIQUE INDEX worker_lease_key ON %[2]s (%[3]s)", ErrKey, s.name, leaseKind.key)
+	for _, t := range []*table{s.nodes, s.table} {
+		if err := t.keyed(ctx, log); err != nil {
+			return s.marked(err)
+		}
 	}
-	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.name); err != nil {
+	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.full()); err != nil {
 		return s.marked(err)
 	}
 	if err := s.committed(ctx); err != nil {
@@ -88,7 +125,37 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 		return s.marked(err)
 	}
 	s.file.Store(file)
-	return s.meet(ctx)
+	return nil
+}
+
+// ready looks for the tables at a start, and creates them unless the config has NoSchema.
+func (s *Store) ready(ctx context.Context) error {
+	if err := s.nodes.ready(ctx); err != nil {
+		return err
+	}
+	if err := s.resolve(ctx); err != nil {
+		return s.fail(ctx, "look for", err)
+	}
+	return s.table.ready(ctx)
+}
+
+// SwapLayout implements leasestore.Store, with the record in WORKER_NODE. After the first call of a start
+// that chooses its numbers, it looks for keys that another program has drawn.
+func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	if terms.Layout == "" {
+		if err := s.resolve(ctx); err != nil {
+			return "", err
+		}
+	}
+	remembered, err := swapLayout(ctx, s.nodes, s.table, old, terms, s.probe)
+	if err == nil && terms.Chosen && old == "" {
+		var keys int64
+		if keys, err = s.nodes.foreign(ctx, terms.Within); err == nil && keys > 0 {
+			cmp.Or(s.log.Load(), slog.Default()).WarnContext(ctx, "worker: another program draws numbers from a database in which configs name them; give it a database of its own, "+
+				"because it can draw a number that a generator has", "table", s.nodes.name, "keys", keys)
+		}
+	}
+	return remembered, s.nodes.noTable(err)
 }
 
 // A sample is of the rows at so many random points. After a sample without a free row, a look
@@ -98,12 +165,11 @@ const points, samples = 64, 2
 
 // Look implements leasestore.Store.
 func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (view leasestore.View, err error) {
-	var registry *table
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = leasestore.View{}
 		var is state
 		err := tx.Raw(s.query(`SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
-			COALESCE((SELECT host FROM {table} WHERE worker_id = -1), '') AS authority,
+			COALESCE((SELECT type FROM {nodes} WHERE id = -1), 0) AS type, COALESCE((SELECT MAX(id) FROM {nodes}), 0) AS drawn,
 			COALESCE((SELECT MIN(worker_id) FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS least,
 			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`),
 			s.values(counter(within.To), within.From, within.To, within.From, within.To)...).Scan(&is).Error
@@ -113,45 +179,37 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 		case is.Clock == 0:
 			return errNoClock
 		}
-		if registry, err = s.known(is.Authority); err != nil {
-			return err
-		}
 		view.Now, view.Next = is.Clock, max(within.From, is.Given, is.Beyond)
+		if is.Type == typeDrawn {
+			view.Next = max(view.Next, is.Drawn+1)
+		}
 		if full {
 			err = tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?"),
 				s.values(within.From, within.To, expiry.Milliseconds())...).Scan(&view.Held).Error
 		}
 		if err == nil {
-			view.Free, err = s.free(tx, registry, within, is, full, expiry)
+			view.Free, err = s.free(tx, within, is, full, expiry)
 		}
 		return err
 	})
-	if err == nil && registry != nil {
-		view.Next, err = s.next(ctx, registry, view, within, full)
-	}
-	if registry != nil {
-		err = gone(registry, err)
-	}
 	return view, err
 }
 
 // state is what a look begins with. The rows of its range have numbers from Least up to
 // Beyond; both are 0 if there is no row.
 type state struct {
-	Clock     int64  `gorm:"column:clock"`
-	Given     int64  `gorm:"column:given"`
-	Authority string `gorm:"column:authority"` // the host in row -1
-	Least     int64  `gorm:"column:least"`
-	Beyond    int64  `gorm:"column:beyond"`
+	Clock  int64 `gorm:"column:clock"`
+	Given  int64 `gorm:"column:given"`
+	Type   int   `gorm:"column:type"`  // of the record
+	Drawn  int64 `gorm:"column:drawn"` // the greatest key
+	Least  int64 `gorm:"column:least"`
+	Beyond int64 `gorm:"column:beyond"`
 }
 
 // free returns rows that are not held: of all rows within a range, or of a sample. A sample has
 // the row at or above each point, since numbers of deleted rows and of a Registry have none.
-func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is state, full bool, expiry time.Duration) (free []leasestore.Row, err error) {
-	where, values := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?", []any{within.From, within.To, expiry.Milliseconds()}
-	if registry != nil {
-		where += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> '" + drawnPort + "')"
-	}
+func (s *Store) free(tx *gorm.DB, within leasestore.Range, is state, full bool, expiry time.Duration) (free []leasestore.Row, err error) {
+	where, values := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ? AND "+unleased, []any{within.From, within.To, expiry.Milliseconds()}
 	from, tries := "{table}", 1
 	sampled := !full && is.Beyond-is.Least > points
 	if sampled {
@@ -177,6 +235,9 @@ func (s *Store) free(tx *gorm.DB, registry *table, within leasestore.Range, is s
 	}
 	return free, nil
 }
+
+// unleased is the condition that no key of WORKER_NODE is the number of a row, but for one that a Leaser drew.
+const unleased = "NOT EXISTS (SELECT 1 FROM {nodes} WHERE {nodes}.id = worker_id AND {nodes}.port <> '" + drawnPort + "')"
 
 var errNoClock = errors.New("the database's clock was not read")
 
@@ -226,6 +287,9 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 // List implements leasestore.Store. A GORM plugin registered with db may send the query to a
 // replica.
 func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
+	if err := s.resolve(ctx); err != nil {
+		return nil, err
+	}
 	var records []rowRecord
 	err := s.list(ctx, &records, s.query(`SELECT worker_id AS number, token AS token, reserved_until AS reserved,
 		host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created, {now} AS clock
@@ -242,16 +306,11 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 
 // Swap implements leasestore.Store.
 func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
-	if w.Change == leasestore.Acquire && s.keyed.Load() { // so there is another table
-		if err := s.admits(ctx, s.other(), w); err != nil {
-			return false, err
-		}
-	}
 	var rows int64
 	switch w.Change {
 	case leasestore.Acquire:
 		rows, err = s.exec(ctx, `UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
-			WHERE worker_id = ? AND token = ?`, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
+			WHERE worker_id = ? AND token = ? AND `+unleased, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
 	case leasestore.Release:
 		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?",
 			w.Token, w.Until, w.Number, old)
@@ -263,4 +322,14 @@ func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 		err = s.visible(ctx, w.Token, w.Number)
 	}
 	return rows == 1 && err == nil, err
+}
+
+// query puts the tables and the database's clock into a statement.
+func (s *Store) query(statement string) string {
+	return s.table.query(strings.ReplaceAll(statement, "{nodes}", s.nodes.quoted()))
+}
+
+// exec is that of the table of leases, for statements that name both tables too.
+func (s *Store) exec(ctx context.Context, statement string, vars ...any) (int64, error) {
+	return s.table.exec(ctx, s.query(statement), vars...)
 }

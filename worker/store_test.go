@@ -14,8 +14,10 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -43,7 +45,7 @@ func TestQueryModes(t *testing.T) {
 	on(t, []string{"postgres"}, tables, func(t *testing.T, s *store) {
 		for i, mode := range queryModes {
 			db := s.Open(t, s.With("default_query_exec_mode="+mode))
-			want := s.first + int64(i)
+			want := first + int64(i)
 			if got := assign(t, s.on(db)); got != want {
 				t.Errorf("%s: number %d, want %d", mode, got, want)
 			}
@@ -59,9 +61,9 @@ func TestQueryModes(t *testing.T) {
 func suite(s *store, option string) leasetest.Suite {
 	var stores sync.Map // by the name of their table
 	return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
-		own := s.Another(t)
+		own := s.another(t)
 		if s.Kind == "sqlite" {
-			own = dbtest.New(t, s.Kind)
+			own = newStore(t, s.Kind, leaser)
 		}
 		stores.Store(own.Table, own)
 		url := own.URL
@@ -69,32 +71,30 @@ func suite(s *store, option string) leasetest.Suite {
 			url = own.With(option)
 		}
 		return func(t *testing.T) leasestore.Store {
-			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
+			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Prefix: own.prefix})
 			// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
 			servertest.Eventually(t, "the table is there", func() bool { return st.EnsureSchema(context.Background()) == nil })
 			return st
 		}
 	}, Delete: func(t *testing.T, st leasestore.Store, number int64) {
 		own, _ := stores.Load(fmt.Sprint(st))
-		own.(*dbtest.Store).Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
+		own.(*store).Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
 	}}
 }
 
-// A start sends as many statements in a herd as alone, beside a Registry too.
+// A start sends as many statements in a herd as alone.
 func TestStatementsOfAHerd(t *testing.T) {
 	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
 		var sent atomic.Int64
 		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
-			own := s.Another(t)
-			config := worker.StoreConfig{Table: own.Table, RegistryTable: s.Another(t).Table}
-			need.Must(t, worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.RegistryTable, NoOtherTable: true}).EnsureSchema(t.Context()))
+			own := s.another(t)
 			return func(t *testing.T) leasestore.Store {
 				db := own.Open(t, s.URL)
 				count := func(*gorm.DB) { sent.Add(1) }
 				need.Must(t, errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
 					db.Callback().Create().Register("test:count", count)))
-				st := worker.NewStore(db, config)
+				st := worker.NewStore(db, worker.StoreConfig{Prefix: own.prefix})
 				need.Must(t, st.EnsureSchema(context.Background()))
 				return st
 			}
@@ -108,7 +108,7 @@ var within = leasestore.Range{From: 0, To: max22}
 
 // acquire is the write of a new holder.
 func acquire(number int64, token string, fresh bool) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: leasestore.Node{Host: node.Host, Port: node.Port, Type: int(node.Type)}, Within: within, Fresh: fresh}
+	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: leasestore.Node{Host: node.Host, Port: node.Port, Type: int(node.Type)}, Within: within, Chosen: true, Fresh: fresh}
 }
 
 // A full look shows 256 free rows, so that not all who start at once try for the same. Rows
@@ -168,7 +168,7 @@ func TestLook(t *testing.T) {
 
 // A clock that was not read is no clock.
 func TestClockNotRead(t *testing.T) {
-	s := &store{dbtest.New(t, "sqlite"), leaser}
+	s := newStore(t, "sqlite", leaser)
 	s.create(t)
 	stop := func(tx *gorm.DB) {
 		now := "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -297,7 +297,33 @@ func TestRanges(t *testing.T) {
 		take(102, south)
 		take(1, north)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
-		take(103)
+		take(103, lease.Config{Numbers: &lease.Range{From: 0, To: max22}})
+	})
+}
+
+// The first start of a range that overlaps another logs both. An assigned number may lie in a
+// range.
+func TestOverlappingRanges(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		out, db := new(logged.Text), s.Open(t, s.Plain())
+		take := func(c lease.Config) {
+			t.Helper()
+			c.Logger = out.Logger()
+			holdertest.Take(t, s.leaser(db, c), max22)
+		}
+		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
+		take(site(100, 199))
+		take(site(200, 299))
+		take(lease.Config{Assigner: uid.NewStaticWorker(195)})
+		if lines := out.String(); lines != "" {
+			t.Fatalf("ranges without a common number: %s", lines)
+		}
+		take(site(189, 220))
+		take(site(189, 220))
+		wantAll(t, errors.New(out.String()), `range="189 to 220" other="100 to 199"`, `range="189 to 220" other="200 to 299"`)
+		if lines := strings.Count(out.String(), "overlap"); lines != 2 {
+			t.Errorf("%d lines, want one for each other range:\n%s", lines, out)
+		}
 	})
 }
 
@@ -314,8 +340,8 @@ func TestLeases(t *testing.T) {
 		freed := holdertest.Take(t, s.leaser(db, lease.Config{Node: container}), max22)
 		release(t, freed, begun.Add(-time.Hour))
 		taken := holdertest.Take(t, s.leaser(db), max22).Last() // what has been given back
-		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
-		need.Must(t, s.leaser(db).Revoke(context.Background(), 0))
+		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 2", s.Table)
+		need.Must(t, s.leaser(db).Revoke(context.Background(), 1))
 		ended := time.Now()
 
 		a := s.leaser(s.DB)
@@ -324,8 +350,8 @@ func TestLeases(t *testing.T) {
 			t.Fatalf("Leases = %+v, %v; want 4 rows", rows, err)
 		}
 		for i, row := range rows {
-			number := int64(3 - i)
-			state := []lease.State{lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld}[number]
+			number := int64(4 - i)
+			state := []lease.State{lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld}[number-1]
 			if row.Number != number || row.State != state || row.Host != node.Host || row.Port != node.Port || row.Type != node.Type {
 				t.Errorf("row %+v, want number %d, %s, of %+v", row, number, state, node)
 			}
@@ -343,11 +369,11 @@ func TestLeases(t *testing.T) {
 				t.Errorf("row %+v: not reserved for %v", row, lease.DefaultWindow)
 			}
 		}
-		if taken.Number != 3 || taken.Until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
+		if taken.Number != 4 || taken.Until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
 			t.Errorf("%v is granted, and listed as %+v", taken, rows[0])
 		}
 		for limit, want := range map[int]int{-1: 4, 1: 1, 3: 3, 9: 4} {
-			if rows, err := a.Leases(context.Background(), limit); err != nil || len(rows) != want || rows[0].Number != 3 {
+			if rows, err := a.Leases(context.Background(), limit); err != nil || len(rows) != want || rows[0].Number != 4 {
 				t.Errorf("Leases(%d) = %+v, %v; want %d rows, the highest first", limit, rows, err, want)
 			}
 		}
@@ -360,7 +386,8 @@ func TestListWithoutTable(t *testing.T) {
 		_, leases := s.leaser(s.DB).Leases(context.Background(), 1)
 		free := s.leaser(s.DB).Revoke(context.Background(), 0)
 		for doing, err := range map[string]error{"worker: list ": nodes, "lease: list ": leases, "lease: free number 0 in ": free} {
-			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), doing+s.Table+": ") || strings.Count(err.Error(), "no such table") > 1 {
+			table := s.prefix + map[bool]string{true: "WORKER_NODE", false: "WORKER_LEASE"}[doing == "worker: list "]
+			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), doing+table+": ") || strings.Count(err.Error(), "no such table") > 1 {
 				t.Errorf("%v; want ErrNoTable", err)
 			}
 		}

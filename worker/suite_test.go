@@ -30,11 +30,38 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
 }
 
-// store is an assigner under test, on a database under test, with a table of the
-// test's own.
+// store is an assigner under test, on a database under test, with tables of the
+// test's own. Table is the one in which the assigner has its numbers.
 type store struct {
 	*dbtest.Store
 	assigner
+	prefix string // of both tables
+}
+
+func newStore(t testing.TB, kind string, a assigner) *store {
+	return prefixed(t, dbtest.New(t, kind), a)
+}
+
+// prefixed returns the assigner on tables whose prefix is the name that s has.
+func prefixed(t testing.TB, s *dbtest.Store, a assigner) *store {
+	prefix := s.Table + "_"
+	s.Table = prefix + a.table
+	t.Cleanup(func() {
+		for _, kind := range tables {
+			s.Exec(t, "DROP TABLE IF EXISTS %s", prefix+kind.table)
+		}
+	})
+	return &store{s, a, prefix}
+}
+
+// another returns other tables in the same database.
+func (s *store) another(t *testing.T) *store { return prefixed(t, s.Another(t), s.assigner) }
+
+// as returns another assigner on the same tables.
+func (s *store) as(a assigner) *store {
+	other := *s.Store
+	other.Table = s.prefix + a.table
+	return &store{&other, a, s.prefix}
 }
 
 // each runs a test over some assigners on every database.
@@ -53,7 +80,7 @@ func on(t *testing.T, kinds []string, assigners []assigner, test func(t *testing
 			for _, a := range assigners {
 				t.Run(a.name, func(t *testing.T) {
 					t.Parallel()
-					test(t, &store{dbtest.New(t, kind), a})
+					test(t, newStore(t, kind, a))
 				})
 			}
 		})
@@ -61,9 +88,9 @@ func on(t *testing.T, kinds []string, assigners []assigner, test func(t *testing
 }
 
 // newSQLite returns a Registry's store where the database makes no difference.
-func newSQLite(t *testing.T) *store { return &store{dbtest.New(t, "sqlite"), registry} }
+func newSQLite(t *testing.T) *store { return newStore(t, "sqlite", registry) }
 
-// create makes the table, empty.
+// create makes the tables that the assigner needs, empty.
 func (s *store) create(t testing.TB) {
 	t.Helper()
 	need.Must(t, s.on(s.DB).EnsureSchema(context.Background()))
@@ -85,7 +112,7 @@ func (s *store) elsewhere(t *testing.T) *gorm.DB {
 func (s *store) numbers(t *testing.T) []int64 {
 	t.Helper()
 	numbers := []int64{}
-	query := fmt.Sprintf("SELECT %s FROM %s WHERE %[1]s >= 0 ORDER BY 1", s.key, s.Table)
+	query := fmt.Sprintf("SELECT %s FROM %s WHERE %[1]s > -1 ORDER BY 1", s.key, s.Table)
 	need.Must(t, s.DB.Raw(query).Scan(&numbers).Error)
 	return numbers
 }
@@ -108,15 +135,15 @@ func (s *store) have(t *testing.T, numbers []int64) {
 	}
 }
 
-// record is a row of a Leaser's table as it stands there.
-type record struct {
+// leaseRow is a row of a Leaser's table as it stands there.
+type leaseRow struct {
 	Token     string
 	Reserved  int64
 	Heartbeat int64
 }
 
 // row returns a row of a Leaser's table, and whether it is there.
-func (s *store) row(t *testing.T, number int64) (r record, ok bool) {
+func (s *store) row(t *testing.T, number int64) (r leaseRow, ok bool) {
 	t.Helper()
 	result := s.DB.Raw("SELECT token AS token, reserved_until AS reserved, heartbeat_at AS heartbeat FROM "+
 		s.Table+" WHERE worker_id = ?", number).Scan(&r)

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"gorm.io/gorm"
 
@@ -16,27 +18,49 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// table is a table of a database, of a Registry or a Store.
+// table is one of the two tables, of a Registry or a Store.
 type table struct {
 	kind   kind
 	db     *gorm.DB
 	name   string
-	ensure bool   // create it if it is missing
-	beside string // the table of the other kind; "" is none
-	faults error  // of the config
+	ensure bool  // create it if it is missing
+	faults error // of the config
+
+	schema atomic.Pointer[string] // of WORKER_NODE, in which WORKER_LEASE is looked for; written by beside, read by full
 }
 
 // kind is what differs between the two tables.
 type kind struct {
-	table  string // its name unless the config has another
+	table  string // its name without a prefix
 	key    string // its primary key
-	host   string // the column of a holder's host
-	layout int64  // the key of the row that remembers the layout
 	schema string // how the names of its schemas begin
+	rights string // that a service needs
 }
 
 // String returns the name of the table, for logs.
 func (t *table) String() string { return t.name }
+
+// full is the name in statements.
+func (t *table) full() string {
+	name := t.dialect().Fold(t.name)
+	if schema := t.schema.Load(); schema != nil {
+		name = *schema + "." + name
+	}
+	return name
+}
+
+// beside finds the schema of another table, since PostgreSQL's search path may lead the two names to two schemas.
+func (t *table) beside(ctx context.Context, other *table) error {
+	if t.db.Name() != "postgres" || strings.Contains(t.name, ".") {
+		return nil
+	}
+	var schemas []string
+	err := t.ask(ctx, &schemas, "SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid = to_regclass(?)", other.quoted())
+	if err == nil && len(schemas) == 1 {
+		t.schema.Store(&schemas[0])
+	}
+	return err
+}
 
 // query puts the table and the database's clock into a statement.
 func (t *table) query(statement string) string {
@@ -127,6 +151,35 @@ func (t *table) committed(ctx context.Context) error {
 	err := sqldb.Uncommitted(ctx, t.db)
 	if errors.Is(err, sqldb.ErrUncommitted) {
 		err = fmt.Errorf("%w: %w", ErrDB, err)
+	}
+	return err
+}
+
+// keyed refuses a table whose key is not unique. It returns an error that is transient as well.
+func (t *table) keyed(ctx context.Context, log *slog.Logger) error {
+	keyless, err := sqldb.Keyless(ctx, t.db, t.full(), t.kind.key)
+	switch {
+	case t.dialect().Transient(err) || ctx.Err() != nil:
+		return err
+	case err != nil:
+		log.WarnContext(ctx, "worker: the catalog of the database does not say whether the table has a key", "table", t.name, "error", err)
+	case keyless:
+		return fmt.Errorf("%w: %s has none on %s, so two processes could take the same number; stop all users of the table, and run: "+
+			"CREATE UNIQUE INDEX %s_key ON %[2]s (%[3]s)", ErrKey, t.name, t.kind.key, strings.ToLower(t.kind.table))
+	}
+	return t.counts(ctx)
+}
+
+// counts refuses SQLite's keys without AUTOINCREMENT, which come again when the last row is deleted.
+func (t *table) counts(ctx context.Context) error {
+	if t.db.Name() != "sqlite" || t.kind.table != nodeKind.table {
+		return nil
+	}
+	var texts []string
+	err := t.ask(ctx, &texts, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE", t.name[strings.LastIndexByte(t.name, '.')+1:])
+	if err == nil && len(texts) > 0 && !strings.Contains(strings.ToUpper(texts[0]), "AUTOINCREMENT") {
+		err = fmt.Errorf("%w: the key of %s is not AUTOINCREMENT, so SQLite gives the key of a deleted row again; make the table as uidring schema sqlite prints it, and copy the rows",
+			ErrKey, t.name)
 	}
 	return err
 }

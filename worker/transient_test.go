@@ -72,41 +72,43 @@ func TestTransientErrorAtStart(t *testing.T) {
 		layout       bits.Layout
 		want         error
 	}{
-		"Registry":                 {kind: "Registry"},
-		"Leaser":                   {kind: "Leaser"},
-		"range":                    {kind: "range"},
-		"Assigner":                 {kind: "Assigner"},
-		"Registry beside a Leaser": {before: "Leaser", kind: "Registry"},
-		"Leaser beside a Registry": {before: "Registry", kind: "Leaser"},
-		"Registry, other layout":   {before: "Leaser", kind: "Registry", layout: bits.LongLived(), want: lease.ErrLayout},
-		"Leaser, other layout":     {before: "Registry", kind: "Leaser", layout: bits.LongLived(), want: lease.ErrLayout},
-		"Registry's number":        {before: "Registry", kind: "Assigner", want: worker.ErrMixed},
-		"table without a key":      {before: "keyless", kind: "Leaser", want: worker.ErrKey},
+		"Registry":                   {kind: aRegistry},
+		"Leaser":                     {kind: aLeaser},
+		"range":                      {kind: aRange},
+		"Assigner":                   {kind: anOrdinal},
+		"Registry beside a Leaser":   {before: aLeaser, kind: aRegistry},
+		"Leaser beside a Registry":   {before: aRegistry, kind: aLeaser},
+		"Registry, other layout":     {before: aLeaser, kind: aRegistry, layout: bits.LongLived(), want: lease.ErrLayout},
+		"Leaser, other layout":       {before: aRegistry, kind: aLeaser, layout: bits.LongLived(), want: lease.ErrLayout},
+		"Leaser where others choose": {before: anOrdinal, kind: aLeaser, want: worker.ErrMixed},
+		"range where others draw":    {before: aRegistry, kind: aRange, want: worker.ErrMixed},
+		"table without a key":        {before: "keyless", kind: aLeaser, want: worker.ErrKey},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachPair(t, func(t *testing.T, p pair) {
-				errs, unflushed := p.nodes.transients(t), *p.nodes.Store
-				if p.nodes.Kind == "postgres" {
-					unflushed.DB = p.nodes.Open(t, p.nodes.With("synchronous_commit=off"))
+			each(t, leasers, func(t *testing.T, s *store) {
+				errs, unflushed := s.transients(t), *s.Store
+				if s.Kind == "postgres" {
+					unflushed.DB = s.Open(t, s.With("synchronous_commit=off"))
 				}
 				db, pool := unflushed.Pooled(t)
 				for _, commit := range []bool{false, true} {
 					for at, sent := 1, new(1); *sent >= at; at++ {
-						p := pair{&store{p.nodes.Another(t), registry}, &store{p.leases.Another(t), leaser}}
+						s := s.another(t)
 						given := -1
 						switch start.before {
 						case "":
 						case "keyless":
-							p.leases.createLike(t, "BIGINT NOT NULL")
+							s.as(registry).create(t)
+							s.createLike(t, "BIGINT NOT NULL")
 						default:
-							gen, err := uid.NewCached(t.Context(), p.kind(start.before, p.nodes.DB), uid.CachedConfig{Logger: silent})
+							gen, err := uid.NewCached(t.Context(), s.kind(start.before, s.DB), uid.CachedConfig{Logger: silent})
 							need.Must(t, err)
 							t.Cleanup(func() { gen.Close() })
 							given = int(gen.Worker())
 						}
 						out, failed := new(logged.Text), errs[at%len(errs)]
 						sent = failAt(pool, at, commit, failed)
-						gen, err := uid.NewCached(t.Context(), p.kind(start.kind, db, logTo(out.Logger())), uid.CachedConfig{Layout: start.layout, Logger: silent})
+						gen, err := uid.NewCached(t.Context(), s.kind(start.kind, db, logTo(out.Logger())), uid.CachedConfig{Layout: start.layout, Logger: silent})
 						if !errors.Is(err, start.want) {
 							t.Errorf("%v at %d: %v, want %v", failed, at, err, start.want)
 						}
@@ -116,10 +118,7 @@ func TestTransientErrorAtStart(t *testing.T) {
 						if int(gen.Worker()) == given {
 							t.Errorf("%v at %d: number %d is given twice", failed, at, given)
 						}
-						if out.Count("cannot remember") > 0 {
-							t.Errorf("%v at %d: the layout is not remembered: %v", failed, at, out)
-						}
-						if p.nodes.Kind == "postgres" && out.Count("setting=synchronous_commit") == 0 {
+						if s.Kind == "postgres" && out.Count("setting=synchronous_commit") == 0 {
 							t.Errorf("%v at %d: no warning that commits are not flushed", failed, at)
 						}
 						if err := gen.Close(); err != nil {

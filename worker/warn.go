@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/uidring/uidring/internal/calls"
@@ -33,14 +34,14 @@ func (r *Registry) warnUsedUp(ctx context.Context, number, limit int64) {
 
 // warnStep logs if each start uses up more than one number. It never fails a start,
 // even if the server does not answer.
-func (r *Registry) warnStep(ctx context.Context) {
-	if r.db.Name() != "mysql" {
+func (t *table) warnStep(ctx context.Context, log *slog.Logger) {
+	if t.db.Name() != "mysql" || log == nil {
 		return
 	}
 	var step int64
-	if err := r.ask(ctx, &step, "SELECT @@auto_increment_increment"); err != nil || step <= 1 {
+	if err := t.ask(ctx, &step, "SELECT @@auto_increment_increment"); err != nil || step <= 1 {
 		return
 	}
-	r.log().WarnContext(ctx, "worker: each start uses up several numbers, because of the server's auto_increment_increment",
-		"table", r.name, "step", step)
+	log.WarnContext(ctx, "worker: each new number uses up several, because of the server's auto_increment_increment",
+		"table", t.name, "step", step)
 }

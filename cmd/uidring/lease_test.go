@@ -26,10 +26,10 @@ func execute(t *testing.T, dsn, statement string, args ...any) {
 func TestLeaseExhausted(t *testing.T) {
 	clitest.Elsewhere(t)
 	leaser := worker.NewLeaser(clitest.Open(t, database.Default).DB, lease.Config{})
-	held, err := leaser.Lease(t.Context(), lease.Request{Clock: time.Now, Granted: func(lease.Grant) {}})
+	held, err := leaser.Lease(t.Context(), lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "31/1/9,epoch=2026-01-01,unit=1s"})
 	need.Must(t, err)
 	defer held.Release(t.Context(), time.Now())
-	got := uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "31/0/9") // one number
+	got := uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "31/1/9") // one number, since 0 is no key
 	if got.Code != 1 || !strings.Contains(got.Stderr, "uidring.db\" (the default): ") || !strings.Contains(got.Stderr, "exhausted") || strings.Count(got.Stderr, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}

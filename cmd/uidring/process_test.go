@@ -125,21 +125,21 @@ func leaseLife(t *testing.T, dsn string) {
 
 	first, second := gen("cached"), gen("default")
 	states(lease.StateHeld, lease.StateHeld)
-	collect(0, first.first)
-	collect(1, second.first)
+	collect(1, first.first)
+	collect(2, second.first)
 	code, rest, stderr := first.end(t, syscall.SIGINT)
 	if code != 130 || stderr != "" {
 		t.Errorf("exit code %d, %q; want 130 and silence", code, stderr)
 	}
-	collect(0, clitest.ReadIDs(t, rest)...)
+	collect(1, clitest.ReadIDs(t, rest)...)
 	states(lease.StateFree, lease.StateHeld)
 
 	_, rest, _ = second.end(t, syscall.SIGKILL)
-	collect(1, clitest.ReadIDs(t, wholeLines(rest))...)
+	collect(2, clitest.ReadIDs(t, wholeLines(rest))...)
 	states(lease.StateFree, lease.StateHeld)
-	execute(t, dsn, "UPDATE WORKER_LEASE SET heartbeat_at = heartbeat_at - 3600000 WHERE worker_id = 1")
+	execute(t, dsn, "UPDATE WORKER_LEASE SET heartbeat_at = heartbeat_at - 3600000 WHERE worker_id = 2")
 	states(lease.StateFree, lease.StateExpired)
-	if got := uidring.Succeed(t, "workers", "release", "1", "--dsn", dsn); got != "number 1 is free\n" {
+	if got := uidring.Succeed(t, "workers", "release", "2", "--dsn", dsn); got != "number 2 is free\n" {
 		t.Errorf("release printed %q", got)
 	}
 	states(lease.StateFree, lease.StateFree)

@@ -128,7 +128,7 @@ func TestStandardOutputFails(t *testing.T) {
 		"layout baidu --next default --from 2026-01-01",
 		"workers",
 		"workers --json",
-		"workers release 0 --dsn lease.db",
+		"workers release 1 --dsn lease.db",
 		"segments",
 		"segments --json",
 		"segments set orders --at-least 5",

@@ -71,10 +71,10 @@ func namesake(db *gorm.DB, own, name string, there bool) error {
 		rename = "RENAME TABLE " + quote(name) + " TO "
 	}
 	if there {
-		return fmt.Errorf("%w: there are both %s and %s; name another in the config (Table), or rename the unused one, such as: %s%s",
+		return fmt.Errorf("%w: there are both %s and %s; name another in the config (Table or Prefix), or rename the unused one, such as: %s%s",
 			ErrNamesake, own, name, rename, quote(name+"_old"))
 	}
-	return fmt.Errorf("%w: there is no %s, only %s; name another in the config (Table), or rename it: %s%s", ErrNamesake, own, name, rename, quote(own))
+	return fmt.Errorf("%w: there is no %s, only %s; name another in the config (Table or Prefix), or rename it: %s%s", ErrNamesake, own, name, rename, quote(own))
 }
 
 func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []string, err error) {

@@ -118,8 +118,8 @@ func (s *link) Swap(ctx context.Context, old string, w leasestore.Write) (bool, 
 	return served(ctx, s, func(ctx context.Context) (bool, error) { return s.Memory.Swap(ctx, old, w) })
 }
 
-func (s *link) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	return served(ctx, s, func(ctx context.Context) (string, error) { return s.Memory.SwapLayout(ctx, old, layout) })
+func (s *link) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	return served(ctx, s, func(ctx context.Context) (string, error) { return s.Memory.SwapLayout(ctx, old, terms) })
 }
 
 // fleet is what the processes share.

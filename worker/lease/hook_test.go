@@ -155,11 +155,11 @@ func (h *hooked) Prepare(ctx context.Context, _ *slog.Logger) error {
 	return nil
 }
 
-func (h *hooked) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+func (h *hooked) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	if _, err := h.begin(ctx, "SwapLayout", leasestore.Write{}); err != nil {
 		return "", err
 	}
-	return h.Memory.SwapLayout(ctx, old, layout)
+	return h.Memory.SwapLayout(ctx, old, terms)
 }
 
 func (h *hooked) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -38,6 +39,9 @@ type keeper struct {
 	began  time.Time // when that was
 
 	started    bool // a number was taken
+	compared   bool // the store has remembered the layout
+	agreed     bool // and did so since the last number was lost
+	admitted   bool // and still did when a number had been taken, which may be used
 	skewed     bool // the clock was wrong when the store was last read
 	unanswered bool // a write of this round was not answered
 	warned     bool // of other ranges
@@ -74,14 +78,14 @@ func (k *keeper) start(ctx context.Context) error {
 		}
 	}
 	k.started = true
-	if err != nil && !prepared {
-		return err
-	}
 	if err != nil {
-		// Give back what a write without an answer may have taken.
+		// Give back what a write without an answer, or before the last look at the layout, may have taken.
 		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = k.giveBack(cleanup, 0)
+		if calls.Named(err) {
+			return err
+		}
 		return k.leaser.fail(ctx, "take a number from", err)
 	}
 	k.timeout.most = max(k.timeout.most, min(k.leaser.config.Expiry/2, k.leaser.config.Window/4))
@@ -112,23 +116,44 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (k *keeper) prepare(ctx context.Context) (err error) {
-	doing := "prepare"
-	if p, ok := k.leaser.store.(leasestore.Preparer); ok {
-		_, err = withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, p.Prepare(ctx, k.leaser.log())
-		})
+func (k *keeper) prepare(ctx context.Context) error {
+	p, ok := k.leaser.store.(leasestore.Preparer)
+	if !ok {
+		return nil
 	}
-	if err == nil {
-		doing = "compare the layout with that of"
-		_, err = withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, k.request.CheckLayout(ctx, k.leaser.store.SwapLayout)
-		})
-	}
+	_, err := withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.Prepare(ctx, k.leaser.log()) })
 	if err == nil || calls.Named(err) {
 		return err // the store has named what it was doing
 	}
-	return k.leaser.fail(ctx, doing, err)
+	return k.leaser.fail(ctx, "prepare", err)
+}
+
+// compare compares the layout with the one that the store remembers. The first time, it has a store without
+// a layout remember this one; later, a store without a layout is an error, for which the round is tried again.
+func (k *keeper) compare(ctx context.Context) error {
+	terms := leasestore.Terms{Layout: cmp.Or(k.request.Layout, anyLayout), Chosen: k.leaser.chosen, Within: k.within}
+	_, err := withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
+		if !k.compared {
+			return struct{}{}, k.request.CheckLayout(ctx, terms, k.leaser.store.SwapLayout)
+		}
+		remembered, err := k.leaser.store.SwapLayout(ctx, terms.Layout, terms)
+		switch {
+		case err != nil:
+		case remembered == "":
+			err = leasestore.Transient(errNoLayout)
+		case remembered != terms.Layout && k.request.Layout != "":
+			err = &LayoutError{terms.Layout, remembered}
+		}
+		return struct{}{}, err
+	})
+	if err == nil {
+		k.compared = true
+		return nil
+	}
+	if calls.Named(err) {
+		return err
+	}
+	return k.leaser.fail(ctx, "compare the layout with that of", err)
 }
 
 // retry calls f until again(err) is false, ctx ends, or limit has passed; 0 is no limit.
@@ -197,19 +222,25 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) round(ctx context.Context) error {
 	k.plan()
 	k.unanswered = false
-	_, before := k.holder.Owns()
 	for {
 		done, err := k.step(ctx)
 		switch {
 		case errors.Is(err, protocol.ErrLost):
+			k.agreed, k.admitted = false, false
 			k.publish(err)
 			k.log(slog.LevelWarn, "lease: the number is lost; taking another", "error", err)
-			before = false
-		case done && !before && k.started:
-			k.log(slog.LevelInfo, "lease: took another number")
-			return nil
-		case done || err != nil:
+		case err != nil:
 			return err
+		case done && !k.admitted:
+			if err := k.compare(ctx); err != nil {
+				return err
+			}
+			if k.admitted = true; k.started {
+				k.log(slog.LevelInfo, "lease: took another number")
+			}
+			return nil
+		case done:
+			return nil
 		}
 	}
 }
@@ -220,6 +251,10 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	answer, err := withTimeout(ctx, &k.timeout, func(ctx context.Context) (protocol.Answer, error) { return k.send(ctx, request) })
 	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
 		err = k.readClock(before, &answer)
+		if _, held := k.holder.Owns(); err == nil && !held && !k.agreed { // a start with a wrong clock leaves no layout behind
+			err = k.compare(ctx)
+			k.agreed = err == nil
+		}
 	}
 	if !k.warned { // two sites may overlap by mistake; no id repeats, since a number has one row
 		for _, other := range answer.Others {
@@ -254,7 +289,7 @@ func (k *keeper) plan() {
 
 func (k *keeper) publish(err error) {
 	grant, held := k.holder.Owns()
-	if !held {
+	if !held || !k.admitted {
 		k.request.Granted(Grant{Err: err})
 		return
 	}
@@ -268,9 +303,8 @@ func (k *keeper) publish(err error) {
 }
 
 func (k *keeper) report(before, after error) {
-	_, held := k.holder.Owns()
 	switch {
-	case before == nil && after != nil && held:
+	case before == nil && after != nil && k.admitted:
 		k.log(slog.LevelWarn, "lease: cannot renew the number; ids run out when the reserved time is used up", "error", after)
 	case before == nil && after != nil:
 		k.log(slog.LevelWarn, "lease: no number is held; no ids are made", "error", after)

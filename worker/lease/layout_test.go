@@ -8,6 +8,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
@@ -19,10 +20,9 @@ func TestLayout(t *testing.T) {
 		layout, succeeds string
 		remembered       string // in the error; empty is no error
 	}{
-		{"", "", ""}, // the caller has no layout
 		{"A", "", ""},
 		{"A", "B", ""},
-		{"", "", ""},
+		{"", "", ""}, // the caller accepts any
 		{"B", "", "A"},
 		{"B", "C", "A"},
 		{"B", "A", ""},
@@ -54,12 +54,12 @@ func TestLayout(t *testing.T) {
 // A store that fails is asked once. It is given the context of the start.
 func TestLayoutOfStoreThatFails(t *testing.T) {
 	calls := 0
-	err := lease.Request{Layout: "A"}.CheckLayout(t.Context(), func(context.Context, string, string) (string, error) { calls++; return "", errUnavailable })
+	err := lease.Request{Layout: "A"}.CheckLayout(t.Context(), leasestore.Terms{}, func(context.Context, string, leasestore.Terms) (string, error) { calls++; return "", errUnavailable })
 	if !errors.Is(err, errUnavailable) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = lease.Request{Layout: "B", PreviousLayout: "A"}.CheckLayout(ctx, func(given context.Context, old, _ string) (string, error) {
+	err = lease.Request{Layout: "B", PreviousLayout: "A"}.CheckLayout(ctx, leasestore.Terms{}, func(given context.Context, old string, _ leasestore.Terms) (string, error) {
 		if old == "A" {
 			cancel()
 		}

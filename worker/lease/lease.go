@@ -21,7 +21,7 @@ type Request struct {
 
 	// Layout is the ids' layout as text, which a store remembers. A generator with another layout
 	// fails to start ([LayoutError]), because ids with different layouts can collide. An empty
-	// Layout skips the check.
+	// Layout accepts the store's, whatever it is; in a new store, it is remembered as "-".
 	Layout string
 
 	// PreviousLayout is an earlier layout, which Layout may replace in the store. Set it only if ids

@@ -19,13 +19,14 @@ import (
 type Leaser struct {
 	store  leasestore.Store
 	config Config // with the defaults
+	chosen bool   // the config names the number, or the range of numbers
 	faults error  // of the store and the config
 }
 
 // New returns a Leaser for the numbers in store. New itself does not call the store. The Leaser's
 // methods report, in one error, everything that is invalid in config and in the store's settings.
 func New(store leasestore.Store, config Config) *Leaser {
-	l := &Leaser{store: store}
+	l := &Leaser{store: store, chosen: config.Numbers != nil || config.Assigner != nil}
 	faults := config.prepare()
 	if store == nil {
 		faults.Add("store", "nil", "one such as worker.NewStore(db, worker.StoreConfig{})")

@@ -203,7 +203,8 @@ func TestStartErrors(t *testing.T) {
 		ended bool // the start's context
 		want  string
 	}{
-		{&hooked{before: failing(errUnavailable)}, false, "lease: compare the layout with that of memory: connection refused"},
+		{&hooked{before: failing(errUnavailable)}, false, "lease: take a number from memory: connection refused"},
+		{&hooked{before: failing(errUnavailable, "SwapLayout")}, false, "lease: compare the layout with that of memory: connection refused"},
 		{&hooked{before: failing(errUnavailable, "Look")}, false, "lease: take a number from memory: connection refused"},
 		{&hooked{prepare: func(context.Context, int) error { return errUnavailable }}, false, "lease: prepare memory: connection refused"},
 		{&hooked{prepare: func(context.Context, int) error { return rights }}, false, "lease: prepare memory: no rights in memory"},

@@ -57,7 +57,7 @@ func (k *keeper) write(r protocol.Request) leasestore.Write {
 		w.Change, w.Node = leasestore.Acquire, leasestore.Node{Host: k.node.Host, Port: k.node.Port, Type: int(k.node.Type)}
 	}
 	if r.Op == protocol.Insert {
-		w.Within, w.Fresh = k.within, r.Fresh
+		w.Within, w.Chosen, w.Fresh = k.within, k.leaser.chosen, r.Fresh
 	}
 	return w
 }

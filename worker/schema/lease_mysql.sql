@@ -1,5 +1,5 @@
--- One row a worker number; rows below 0 count them, and the lowest has the layout. Instants are milliseconds since
--- 1970 UTC, those of heartbeat_at and created by this database's clock.
+-- One row a leased worker number; rows below 0 count those of ranges. Instants are milliseconds since 1970 UTC, those
+-- of heartbeat_at and created by this database's clock.
 CREATE TABLE IF NOT EXISTS WORKER_LEASE (
   worker_id      BIGINT      NOT NULL PRIMARY KEY,
   token          VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- of the last write

@@ -71,7 +71,10 @@ func TestEachRequestIsRefused(t *testing.T) {
 			return len(view.Free) == 1, err
 		}},
 		{"List", func() (bool, error) { rows, err := s.List(ctx, 0, time.Hour); return len(rows) == 1, err }},
-		{"SwapLayout", func() (bool, error) { got, err := s.SwapLayout(ctx, "", "x"); return got == "x", err }},
+		{"SwapLayout", func() (bool, error) {
+			got, err := s.SwapLayout(ctx, "", leasestore.Terms{Layout: "x"})
+			return got == "x", err
+		}},
 	} {
 		for n := 1; ; n++ {
 			left = n

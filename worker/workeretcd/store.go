@@ -194,7 +194,7 @@ func (s *Store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	key := s.prefix + "/layout"
 	ctx = clientv3.WithRequireLeader(ctx)
 	for {
@@ -206,17 +206,17 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 		for _, pair := range response.Kvs {
 			remembered, revision = string(pair.Value), pair.ModRevision
 		}
-		if remembered != old || remembered == layout {
+		if remembered != old || remembered == terms.Layout {
 			return remembered, nil
 		}
 		written, err := led(s, s.client.Txn(ctx).
 			If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
-			Then(clientv3.OpPut(key, layout)).Commit)
+			Then(clientv3.OpPut(key, terms.Layout)).Commit)
 		if err != nil {
 			return "", s.marked(err)
 		}
 		if written.Succeeded {
-			return layout, nil
+			return terms.Layout, nil
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestRights(t *testing.T) {
 	}
 	_, _, read := store.Read(t.Context(), 0, time.Minute)
 	_, _, insert := store.Insert(t.Context(), write(0, "a"))
-	_, layout := store.SwapLayout(t.Context(), "", holdertest.Layout)
+	_, layout := store.SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout})
 	for _, err := range []error{read, insert, layout} {
 		wants(t, err, "a permission is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
 	}
@@ -103,7 +103,7 @@ func TestNamespace(t *testing.T) {
 func TestQuota(t *testing.T) {
 	store, n, _ := opened(t)
 	h := take(t, store, lease.Config{Expiry: time.Minute})
-	_, err := store.SwapLayout(t.Context(), "", holdertest.Layout) // or a start ends there
+	_, err := store.SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout}) // or a start ends there
 	must(t, err)
 	quotas := "/api/v1/namespaces/" + n + "/resourcequotas"
 	server(t).Must(t, http.MethodPost, quotas, `{metadata: {name: few}, spec: {hard: {count/leases.coordination.k8s.io: "3"}}}`)

@@ -309,7 +309,7 @@ func (s *Store) recall(number int64) *coordination.Lease {
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	if err := s.limit.pay(ctx, 1); err != nil {
 		return "", err
 	}
@@ -319,12 +319,12 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 			return "", err
 		}
 		remembered := object.Annotations[annotation]
-		if remembered != old || remembered == layout {
+		if remembered != old || remembered == terms.Layout {
 			return remembered, nil
 		}
-		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, layout)
+		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, terms.Layout)
 		if _, err = s.put(ctx, object); !conflicts(err) {
-			return layout, err
+			return terms.Layout, err
 		}
 	}
 }

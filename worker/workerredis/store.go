@@ -186,8 +186,8 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (numb
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	reply, err := s.run(ctx, agreeing, old, layout)
+func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	reply, err := s.run(ctx, agreeing, old, terms.Layout)
 	if err != nil {
 		return "", err
 	}

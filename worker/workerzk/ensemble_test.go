@@ -86,7 +86,7 @@ func TestFollowerLags(t *testing.T) {
 	inserts(t, plain[0], 0, "first")
 	agrees := func(s leasestore.Store, old, layout, want string) {
 		t.Helper()
-		if got, err := s.SwapLayout(background(t), old, layout); got != want || err != nil {
+		if got, err := s.SwapLayout(background(t), old, leasestore.Terms{Layout: layout}); got != want || err != nil {
 			t.Errorf("the layout is %q, %v; want %q", got, err, want)
 		}
 	}
@@ -147,7 +147,7 @@ func TestFollowerLags(t *testing.T) {
 	if done, err := fourth.Swap(soon(), "second", insert(0, "third")); err == nil {
 		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
 	}
-	if layout, err := fifth.SwapLayout(soon(), "first", "first"); err == nil {
+	if layout, err := fifth.SwapLayout(soon(), "first", leasestore.Terms{Layout: "first"}); err == nil {
 		t.Errorf("layout %q of a server that lags; want no answer from the past", layout)
 	}
 	for _, l := range links {

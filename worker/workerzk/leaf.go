@@ -343,9 +343,9 @@ func (l *leaf) Insert(_ context.Context, w leasestore.Write) (int64, bool, error
 const javaLayout = "41/10/12,epoch=2010-11-04T01:42:54.657Z,unit=1ms"
 
 // SwapLayout begins with the layout of the processes in Java, which make ids too.
-func (l *leaf) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	if _, err := l.Store.SwapLayout(ctx, "", javaLayout); err != nil {
+func (l *leaf) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	if _, err := l.Store.SwapLayout(ctx, "", leasestore.Terms{Layout: javaLayout}); err != nil {
 		return "", err
 	}
-	return l.Store.SwapLayout(ctx, old, layout)
+	return l.Store.SwapLayout(ctx, old, terms)
 }

@@ -85,7 +85,7 @@ func TestRowIsDeleted(t *testing.T) {
 func TestLayoutsAtOnce(t *testing.T) {
 	s, other, _, w, _ := raced(t)
 	swap := func(s leasestore.Store, old, layout, want string) {
-		if remembered, err := s.SwapLayout(background(t), old, layout); remembered != want || err != nil {
+		if remembered, err := s.SwapLayout(background(t), old, leasestore.Terms{Layout: layout}); remembered != want || err != nil {
 			t.Errorf("%q, %v; want %q", remembered, err, want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestGoneWhileListed(t *testing.T) {
 func TestNoParent(t *testing.T) {
 	t.Parallel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
-	_, layout := s.SwapLayout(background(t), "", "a")
+	_, layout := s.SwapLayout(background(t), "", leasestore.Terms{Layout: "a"})
 	assigned := insert(0, "a")
 	assigned.Fresh = false
 	_, _, exact := s.Insert(background(t), assigned)
@@ -179,10 +179,16 @@ func TestEachRequestIsRefused(t *testing.T) {
 		w.refuse(t, "Read", func() error { return second(s.Read(background(t), number, time.Minute)) })
 		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), leasestore.Range{To: 9}, true, time.Minute); return err })
 		w.refuse(t, "List", func() error { _, err := s.List(background(t), 0, time.Minute); return err })
-		w.refuse(t, "SwapLayout", func() error { _, err := s.SwapLayout(background(t), "", fmt.Sprint("layout ", round)); return err })
+		w.refuse(t, "SwapLayout", func() error {
+			_, err := s.SwapLayout(background(t), "", leasestore.Terms{Layout: fmt.Sprint("layout ", round)})
+			return err
+		})
 
 		w.refuse(t, "Leaf: Assign", func() error { _, err := own.Assign(background(t), 9); return err })
-		w.refuse(t, "Leaf: SwapLayout", func() error { _, err := own.SwapLayout(background(t), "", "layout"); return err })
+		w.refuse(t, "Leaf: SwapLayout", func() error {
+			_, err := own.SwapLayout(background(t), "", leasestore.Terms{Layout: "layout"})
+			return err
+		})
 		if round == 0 {
 			var err error
 			l.java("10.0.0.1", time.Now().Add(-time.Hour))

@@ -221,7 +221,7 @@ func (s *Store) raise(from, next int64, counted *node) (op any, err error) {
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	path := s.path + "/layout"
 	for {
 		if err := s.fence(ctx, path); err != nil {
@@ -232,16 +232,16 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 			return "", err
 		}
 		remembered := ""
-		var op any = &zk.CreateRequest{Path: path, Data: []byte(layout), Acl: s.acl}
+		var op any = &zk.CreateRequest{Path: path, Data: []byte(terms.Layout), Acl: s.acl}
 		if n != nil {
 			remembered = string(n.data)
-			op = &zk.SetDataRequest{Path: path, Data: []byte(layout), Version: n.stat.Version}
+			op = &zk.SetDataRequest{Path: path, Data: []byte(terms.Layout), Version: n.stat.Version}
 		}
-		if remembered != old || remembered == layout {
+		if remembered != old || remembered == terms.Layout {
 			return remembered, nil
 		}
 		if err := s.multi(ctx, path, op); err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
-			return layout, err
+			return terms.Layout, err
 		}
 	}
 }

@@ -109,10 +109,10 @@ func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger)
 		return l.Leaser, ""
 	case registry:
 		nodes := worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
-		from, missing = nodes, worker.DefaultNodeTable
+		from, missing = nodes, nodes.String()
 		_, err = nodes.Nodes(ctx, 1)
 	default:
-		from, missing = l.Leaser, worker.DefaultLeaseTable
+		from, missing = l.Leaser, l.Leaser.String()
 		_, err = l.Leases(ctx, 1)
 	}
 	if !errors.Is(err, worker.ErrNoTable) {

@@ -107,13 +107,13 @@ func TestGenRunsOut(t *testing.T) {
 	}
 }
 
-// forbidden is a store that nobody may write to.
+// forbidden is a store that nobody may read.
 type forbidden struct{ leasestore.Store }
 
 func (forbidden) String() string { return "memory" }
 
-func (forbidden) SwapLayout(context.Context, string, string) (string, error) {
-	return "", errors.New("no rights")
+func (forbidden) Look(context.Context, leasestore.Range, bool, time.Duration) (leasestore.View, error) {
+	return leasestore.View{}, errors.New("no rights")
 }
 
 // A start that gets no worker number closes its connection.

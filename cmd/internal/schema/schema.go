@@ -2,7 +2,6 @@
 package schema
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -40,7 +39,7 @@ var kinds = map[string]string{
 func New(stores database.Stores) *cobra.Command {
 	var (
 		tables, counters []string
-		user             string
+		prefix, user     string
 	)
 	words := sqlKinds
 	if len(stores) > 0 {
@@ -58,11 +57,10 @@ The service's user must exist.
 DATABASE is one of ` + strings.Join(words, ", ") + `. Without it, --dsn names
 the database. schema does not connect to it.
 
---table selects tables of worker numbers, and --segments tables of counters; by default,
-all are printed. Each value is a kind, or kind=NAME for a table with another name.
-Processes that lease numbers look for the registry's table, and vice versa, so print
-both. A Go service may instead set NoOtherTable in worker.StoreConfig, but only if the
-other table is never used.
+--table selects tables of worker numbers: lease needs WORKER_NODE and WORKER_LEASE, and
+registry needs WORKER_NODE alone. --prefix is written before their names, as a Go service
+has it in worker.StoreConfig. --segments selects tables of counters, each of which may
+have another name: kind=NAME. By default, all tables are printed.
 
 For Redis, etcd, ZooKeeper and Kubernetes, uidringd schema prints permissions as commands
 for redis-cli, etcdctl and zkCli.sh, or as objects for kubectl apply. They contain no
@@ -73,7 +71,7 @@ uidringd needs only what is printed. A generator with create: true also needs pe
 to create counters.`,
 		Example: `  uidring schema postgres | psql app
   uidring schema mysql --user "'orders'@'10.%'" | mariadb app
-  uidring schema postgres --table lease=ids.lease,registry=ids.node --segments leaf_alloc=ids.leaf
+  uidring schema postgres --prefix ids. --segments leaf_alloc=ids.leaf
   uidringd schema --dsn "redis://host/?prefix={orders}" | redis-cli`,
 		Args:      cli.AtMostOneArg("kind of database, such as " + words[0]),
 		ValidArgs: words,
@@ -92,7 +90,7 @@ to create counters.`,
 				dsn.Text, dsn.Origin = text, args[0]
 			}
 			if !flags.Changed("table") && !flags.Changed("segments") {
-				tables, counters = []string{leases, registry}, []string{database.LeafAlloc, database.Sequence}
+				tables, counters = []string{leases}, []string{database.LeafAlloc, database.Sequence}
 			}
 			db, store, err := dsn.Describe()
 			switch {
@@ -101,15 +99,16 @@ to create counters.`,
 			case strings.TrimSpace(user) == "" && (store != nil || db.Name() != "sqlite"):
 				return cli.Usagef("--user is empty, want the user who gets the privileges, such as ids")
 			case store == nil:
-				return write(cmd.OutOrStdout(), db, tables, counters, user)
-			case flags.Changed("table") || flags.Changed("segments"):
-				return cli.Usagef("--table and --segments are for SQL databases, but %s names none", dsn.Origin)
+				return write(cmd.OutOrStdout(), db, tables, prefix, counters, user)
+			case flags.Changed("table") || flags.Changed("segments") || flags.Changed("prefix"):
+				return cli.Usagef("--table, --prefix and --segments are for SQL databases, but %s names none", dsn.Origin)
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), store.Rights(user))
 			return err
 		},
 	}
-	cmd.Flags().StringSliceVar(&tables, "table", nil, "`tables` of worker numbers: lease, registry; lease=NAME for another name")
+	cmd.Flags().StringSliceVar(&tables, "table", nil, "what takes worker numbers, which decides the `tables`: lease, registry")
+	cmd.Flags().StringVar(&prefix, "prefix", "", "what the names of the tables of worker numbers begin with, such as ids. or orders_")
 	cmd.Flags().StringSliceVar(&counters, "segments", nil, "`tables` of counters: leaf_alloc, sequence; leaf_alloc=NAME for another name")
 	cmd.Flags().StringVar(&user, "user", "ids", "user who gets the privileges, in the database's syntax")
 	database.Flag(cmd, stores)
@@ -124,8 +123,8 @@ type table interface {
 }
 
 // write prints the statements that make tables in an SQL database.
-func write(w io.Writer, db *gorm.DB, tables, counters []string, user string) error {
-	all, grants, err := open(db, tables, counters)
+func write(w io.Writer, db *gorm.DB, tables []string, prefix string, counters []string, user string) error {
+	all, grants, err := open(db, tables, prefix, counters)
 	if err != nil {
 		return err
 	}
@@ -161,33 +160,29 @@ func write(w io.Writer, db *gorm.DB, tables, counters []string, user string) err
 }
 
 // open returns the tables, and the rights on their schemas.
-func open(db *gorm.DB, tables, counters []string) (all []table, schemas []string, err error) {
-	numbers, err := named("--table", tables, leases, registry)
-	if err != nil {
-		return nil, nil, err
+func open(db *gorm.DB, tables []string, prefix string, counters []string) (all []table, schemas []string, err error) {
+	for _, kind := range tables {
+		if kind != leases && kind != registry {
+			return nil, nil, cli.Usagef("--table %q: want %s or %s", kind, leases, registry)
+		}
+	}
+	if err := (worker.StoreConfig{Prefix: prefix}).Validate(); err != nil {
+		return nil, nil, cli.Usagef("--prefix: %s", cli.WithoutPrefix(err))
 	}
 	segments, err := named("--segments", counters, database.LeafAlloc, database.Sequence)
 	if err != nil {
 		return nil, nil, err
 	}
-	for kind, name := range map[string]string{leases: worker.DefaultLeaseTable, registry: worker.DefaultNodeTable} {
-		if given, wanted := numbers[kind]; wanted { // by name, since the one beside may have a name of its own
-			numbers[kind] = cmp.Or(given, name)
-		}
-	}
-	for _, name := range slices.Concat(slices.Collect(maps.Values(numbers)), slices.Collect(maps.Values(segments))) {
-		if schema, _, qualified := strings.Cut(name, "."); qualified && db.Name() == "postgres" {
+	for _, name := range append(slices.Collect(maps.Values(segments)), prefix) {
+		if schema, _, qualified := strings.Cut(name, "."); qualified && db.Name() == "postgres" && !slices.Contains(schemas, "USAGE ON SCHEMA "+schema) {
 			schemas = append(schemas, "USAGE ON SCHEMA "+schema)
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(numbers)) {
-		config := worker.StoreConfig{Table: numbers[kind], NoOtherTable: len(numbers) == 1}
-		if kind == leases {
-			config.RegistryTable = numbers[registry]
-			all = append(all, worker.NewStore(db, config))
-			continue
-		}
-		all = append(all, worker.NewRegistry(db, worker.RegistryConfig{Table: config.Table, LeaseTable: numbers[leases], NoOtherTable: config.NoOtherTable}))
+	switch {
+	case slices.Contains(tables, leases): // which has the registry's table too
+		all = append(all, worker.NewStore(db, worker.StoreConfig{Prefix: prefix}))
+	case len(tables) > 0:
+		all = append(all, worker.NewRegistry(db, worker.RegistryConfig{Prefix: prefix}))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(segments)) {
 		config := segmentsql.Config{Table: segments[kind]}

@@ -68,7 +68,7 @@ func TestSchema(t *testing.T) {
 			// A right that is missing has its GRANT in the error.
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE INSERT ON WORKER_LEASE FROM "+user.User.Username()).Error)
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE UPDATE ON TABLE SEQUENCE FROM "+user.User.Username()).Error)
-			_, err := uid.NewCached(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{NoSchema: true}), lease.Config{Numbers: &lease.Range{From: 500, To: 600}, Logger: quiet}), uid.CachedConfig{Logger: quiet})
+			_, err := uid.NewBackfill(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{NoSchema: true}), lease.Config{Logger: quiet}), uid.BackfillConfig{}) // which takes no free row
 			wants(t, err, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
 			_, err = segment.New(t.Context(), segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
 			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
@@ -87,19 +87,19 @@ func wants(t *testing.T, err error, text string) {
 }
 
 func TestSchemaOf(t *testing.T) {
-	out := uidring.Succeed(t, "schema", "postgres", "--table", "lease=ids.Mine", "--user", "orders")
-	for _, want := range []string{`EXISTS "ids"."mine" (`, "GRANT SELECT, INSERT, UPDATE ON ids.Mine TO orders;", "\nGRANT USAGE ON SCHEMA ids TO orders;", "-- GRANT CREATE ON SCHEMA ids TO orders;"} {
+	out := uidring.Succeed(t, "schema", "postgres", "--table", "lease", "--prefix", "ids.Mine_", "--user", "orders")
+	for _, want := range []string{`EXISTS "ids"."mine_worker_lease" (`, `EXISTS "ids"."mine_worker_node" (`, "GRANT SELECT, INSERT, UPDATE ON ids.Mine_WORKER_LEASE TO orders;", "\nGRANT USAGE ON SCHEMA ids TO orders;", "-- GRANT CREATE ON SCHEMA ids TO orders;"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s\nwants %q", out, want)
 		}
 	}
-	if strings.Contains(strings.ToLower(out), "worker_node") || strings.Contains(out, "leaf_alloc") {
+	if strings.Contains(out, "leaf_alloc") {
 		t.Errorf("%s\nhas more than was asked for", out)
 	}
-	if out := uidring.Succeed(t, "schema", "postgres", "--table", "lease"); strings.Contains(strings.ToLower(out), "worker_node") {
+	if out := uidring.Succeed(t, "schema", "postgres", "--table", "registry"); strings.Contains(out, "worker_lease") {
 		t.Errorf("%s\nhas more than was asked for", out)
 	}
-	for _, args := range [][]string{{"oracle"}, {"redis"}, {"mysql", "--dsn", "app.db"}, {"mysql", "--table", "leaf_alloc"}, {"mysql", "--table", "lease=a b"}, {"postgres", "--user", ""}, {"mysql", "--user", " "}, {"--dsn", "redis://host"}} {
+	for _, args := range [][]string{{"oracle"}, {"redis"}, {"mysql", "--dsn", "app.db"}, {"mysql", "--table", "leaf_alloc"}, {"mysql", "--table", "lease=mine"}, {"mysql", "--prefix", "a b"}, {"postgres", "--user", ""}, {"mysql", "--user", " "}, {"--dsn", "redis://host"}} {
 		if got := uidring.Invoke(t, "", append([]string{"schema"}, args...)...); args[0] == "redis" && !strings.Contains(got.Stderr, "uidringd schema redis (go install") || got.Code != 2 || got.Stdout != "" {
 			t.Errorf("%q: %+v; want exit code 2", args, got)
 		}

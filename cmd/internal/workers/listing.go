@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -22,11 +23,11 @@ import (
 // JSON is no different from an empty one.
 type Listing struct {
 	Layout     string           `json:"layout"`
-	Last       int64            `json:"last"` // number of the newest row; 0 for none
+	Last       int64            `json:"last"` // greatest number that was drawn; 0 for none
 	Max        int64            `json:"max"`  // number that the layout can hold
 	Left       int64            `json:"left"` // numbers above Last
 	Workers    []worker.NodeRow `json:"workers"`
-	LeasesLeft int64            `json:"leases_left"` // numbers from 0 to Max without a live holder
+	LeasesLeft int64            `json:"leases_left"` // numbers that can be leased now
 	Leases     []lease.Info     `json:"leases"`
 
 	registry, leases bool // the table is there
@@ -53,11 +54,16 @@ func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, l
 		return nil, noLeases
 	}
 
-	if len(l.Workers) > 0 {
+	drawn := len(l.Workers) > 0
+	if drawn {
 		l.Last = l.Workers[0].ID
+		l.Workers = slices.DeleteFunc(l.Workers, func(row worker.NodeRow) bool { return row.Port == "WORKER_LEASE" })
 	}
 	l.Left = max(0, l.Max-l.Last)
 	l.LeasesLeft = l.Max + 1
+	if drawn {
+		l.LeasesLeft = l.Left + int64(len(l.Leases))
+	}
 	for _, row := range l.Leases {
 		if row.State == lease.StateHeld && row.Number <= l.Max {
 			l.LeasesLeft--
@@ -87,7 +93,7 @@ func (l *Listing) write(w io.Writer) error {
 			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Number, colors[row.State].Sprint(row.State),
 				cli.Printable(row.Host), process(row.PID, row.Port, row.Type), row.Type, instant(row.HeartbeatAt), instant(row.ReservedUntil))
 		}
-		fmt.Fprintf(table, "\n%d of %d numbers are left to lease under %s\n", l.LeasesLeft, l.Max+1, l.Layout)
+		fmt.Fprintf(table, "\n%d numbers can be leased under %s\n", l.LeasesLeft, l.Layout)
 	}
 	return table.Flush()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // interval is how often --watch lists.
@@ -35,14 +36,16 @@ func New(stores database.Stores) *cobra.Command {
 		Long: `workers lists two kinds of numbers, highest first. The command changes nothing, and
 creates neither files nor tables.
 
-Each row of WORKER_NODE is one start of a generator, whose number is never used again.
-Only numbers above the newest row's are left.
+Each row of WORKER_NODE is one start of a registry's generator, whose number is never
+used again. Rows whose numbers were drawn to be leased are not listed. Only numbers above
+the newest row's are left.
 
 Each row of WORKER_LEASE, or lease in another store, is a number with its last
 holder. The number is held, free or expired: it is listed as expired if its holder has
 sent no heartbeat for a minute, even if its service sets a longer Expiry. A new
 generator may take a free number, or one whose holder has sent no heartbeat for the
-generator's own Expiry. All numbers not held count as remaining.
+generator's own Expiry. These, and numbers above the newest row's of WORKER_NODE, count
+as remaining.
 
 HOST is the pod's name in Kubernetes, and PROCESS the process id. On a terminal, held
 numbers are green and expired ones red, unless NO_COLOR is set.`,
@@ -57,7 +60,7 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 		var list *Listing
 		err := with(cmd, stores, func(open *database.Leases) error {
 			if !cmd.Flags().Changed("layout") { // the store may remember another
-				if remembered, err := open.Store.SwapLayout(cmd.Context(), "", ""); err == nil && remembered != "" {
+				if remembered, err := open.Store.SwapLayout(cmd.Context(), "", leasestore.Terms{}); err == nil && remembered != "" {
 					_ = layout.UnmarshalText([]byte(remembered)) // uidring's, or the default
 				}
 			}
@@ -67,7 +70,7 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 			}
 			list, err = newListing(cmd.Context(), open, allocator, int(limit))
 			if errors.Is(err, worker.ErrNoTable) {
-				err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultNodeTable, worker.DefaultLeaseTable)
+				err = errors.New("there is no table WORKER_NODE and no table WORKER_LEASE: no worker has taken a number there yet")
 			}
 			return err
 		})
@@ -108,7 +111,7 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
 	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("refresh the list every %v until interrupted", interval))
 	database.Flag(cmd, stores)
-	cmd.AddCommand(newRelease(stores))
+	cmd.AddCommand(newRelease(stores), newRaise(stores))
 	return cmd
 }
 
@@ -164,7 +167,7 @@ Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 				err := free(cmd.Context(), number)
 				switch {
 				case errors.Is(err, worker.ErrNoTable):
-					err = fmt.Errorf("there is no table %s: no worker has leased a number there yet", worker.DefaultLeaseTable)
+					err = errors.New("there is no table WORKER_LEASE: no worker has leased a number there yet")
 				case errors.Is(err, lease.ErrNoLease):
 					err = fmt.Errorf("number %d has no lease: nobody has leased it yet", number)
 				case errors.Is(err, lease.ErrHeld):

@@ -30,13 +30,13 @@ func register(t *testing.T, dsn string, hosts ...string) {
 	db := clitest.Open(t, dsn)
 	for _, host := range hosts {
 		node := lease.Node{Host: host, Port: "8080", Type: lease.NodeContainer}
-		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, NoOtherTable: true}).Assign(t.Context(), 1<<20); err != nil {
+		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node}).Assign(t.Context(), 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// fillLeases fills WORKER_LEASE with a number for each state, from 0 on. Nobody is
+// fillLeases fills WORKER_LEASE with a number for each state, from 1 on. Nobody is
 // behind them: what is held is so for a minute.
 func fillLeases(t *testing.T, dsn string, states ...lease.State) {
 	t.Helper()
@@ -53,7 +53,7 @@ func fillLeases(t *testing.T, dsn string, states ...lease.State) {
 	}
 	for number, state := range states {
 		heartbeat := map[lease.State]string{lease.StateFree: "0", lease.StateHeld: "created", lease.StateExpired: "created - 3600000"}[state]
-		need.Must(t, db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, number)).Error)
+		need.Must(t, db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, 1+number)).Error)
 	}
 }
 
@@ -82,30 +82,31 @@ func TestWorkersLeases(t *testing.T) {
 	clitest.Elsewhere(t)
 	fillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
 	const leases = `LEASE  STATE    HOST           PROCESS     TYPE       RENEWED               RESERVED UNTIL
-2      expired  "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
-1      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
-0      held     "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
+3      expired  "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
+2      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
+1      held     "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
 
-4194303 of 4194304 numbers are left to lease under 28/22/13,epoch=2026-01-01,unit=1s
+%d numbers can be leased under 28/22/13,epoch=2026-01-01,unit=1s
 `
 	const node = `WORKER  HOST             PROCESS    TYPE       CREATED
-2       "two\x1b[31m"    port 8080  CONTAINER  2026-01-02T03:04:05Z
-1       one with blanks  port 8080  CONTAINER  2026-01-02T03:04:05Z
+5       "two\x1b[31m"    port 8080  CONTAINER  2026-01-02T03:04:05Z
+4       one with blanks  port 8080  CONTAINER  2026-01-02T03:04:05Z
 
-4194301 of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s
+%d of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s
 `
 	instant := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	now := func(text string) string { return instant.ReplaceAllString(text, "2026-01-02T03:04:05Z") }
-	if got := now(uidring.Succeed(t, "workers")); got != leases {
-		t.Errorf("leases alone:\n%s\nwant\n%s", got, leases)
+	const none = "WORKER  HOST  PROCESS  TYPE  CREATED\n\n4194300 of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s\n\n"
+	if got, want := now(uidring.Succeed(t, "workers")), none+fmt.Sprintf(leases, 4194302); got != want {
+		t.Errorf("leases alone:\n%s\nwant\n%s", got, want)
 	}
 	register(t, database.Default, "one with blanks", "two\x1b[31m")
-	if got, want := now(uidring.Succeed(t, "workers")), node+"\n"+leases; got != want {
+	if got, want := now(uidring.Succeed(t, "workers")), fmt.Sprintf(node+"\n"+leases, 4194298, 4194300); got != want {
 		t.Errorf("both:\n%s\nwant\n%s", got, want)
 	}
 
 	got := uidring.Succeed(t, "workers", "--limit", "1", "--layout", "31/1/9")
-	for _, want := range []string{"\n2      expired", "\n2       \"two", "\n0 of 1 numbers are left under 31/1/9,", "\n1 of 2 numbers are left to lease under 31/1/9,"} {
+	for _, want := range []string{"\n3      expired", "\n5       \"two", "\n0 of 1 numbers are left under 31/1/9,", "\n2 numbers can be leased under 31/1/9,"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -126,7 +127,7 @@ func TestWorkersOfLayout(t *testing.T) {
 		}
 	}
 	fillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
-	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n2 of 2 numbers are left to lease under 31/1/9,") {
+	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n4 numbers can be leased under 31/1/9,") {
 		t.Error(got)
 	}
 }
@@ -136,7 +137,7 @@ func TestWorkersPort(t *testing.T) {
 	clitest.Elsewhere(t)
 	node := lease.Node{Host: "laptop", Port: "1795281072196", Type: lease.NodeActual}
 	db := clitest.Open(t, database.Default)
-	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, NoOtherTable: true}).Assign(t.Context(), 1<<20); err != nil {
+	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node}).Assign(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	for _, worker := range []string{"registry", "lease"} {
@@ -147,7 +148,7 @@ func TestWorkersPort(t *testing.T) {
 		t.Errorf("%s\nwant %q twice", got, pid)
 	}
 	list := uidring.Workers(t, database.Default)
-	if list.Workers[1].PID != os.Getpid() || list.Workers[2].PID != 0 || list.Leases[0].PID != os.Getpid() {
+	if list.Workers[0].PID != os.Getpid() || list.Workers[1].PID != 0 || list.Leases[0].PID != os.Getpid() {
 		t.Errorf("%+v", list)
 	}
 }
@@ -165,7 +166,7 @@ func TestWorkersNone(t *testing.T) {
 		t.Error(got)
 	}
 	need.Must(t, worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194304 of 4194304 numbers are left to lease") {
+	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194304 numbers can be leased") {
 		t.Error(got)
 	}
 }
@@ -196,14 +197,14 @@ func TestRelease(t *testing.T) {
 		args, stdout string
 		stderr       []string
 	}{
-		{"0", "number 0 is free\n", nil}, // it was
-		{"1", "number 1 is free\n", nil},
-		{"2", "", []string{"number 2 is held", "within the last 1m0s", "--force", "stops using it", "no id repeats"}},
-		{"2 --force", "number 2 is free\n", nil},
+		{"1", "number 1 is free\n", nil}, // it was
 		{"2", "number 2 is free\n", nil},
-		{"--dsn sqlite:" + database.Default + " 03", "", []string{"(--dsn): number 3 is held"}},
-		{"4", "", []string{"number 4 has no lease: nobody"}},
-		{"4 --force", "", []string{"number 4 has no lease: nobody"}},
+		{"3", "", []string{"number 3 is held", "within the last 1m0s", "--force", "stops using it", "no id repeats"}},
+		{"3 --force", "number 3 is free\n", nil},
+		{"3", "number 3 is free\n", nil},
+		{"--dsn sqlite:" + database.Default + " 04", "", []string{"(--dsn): number 4 is held"}},
+		{"5", "", []string{"number 5 has no lease: nobody"}},
+		{"5 --force", "", []string{"number 5 has no lease: nobody"}},
 		{"9223372036854775807", "", []string{"number 9223372036854775807 has no lease"}},
 	} {
 		got := uidring.Invoke(t, "", strings.Fields("workers release "+tt.args)...)
@@ -222,8 +223,31 @@ func TestRelease(t *testing.T) {
 	}
 	list := uidring.Workers(t, database.Default)
 	for i, want := range []lease.State{lease.StateHeld, lease.StateFree, lease.StateFree, lease.StateFree} {
-		if row := list.Leases[i]; row.Number != int64(3-i) || row.State != want {
-			t.Errorf("%+v, want number %d %s", row, 3-i, want)
+		if row := list.Leases[i]; row.Number != int64(4-i) || row.State != want {
+			t.Errorf("%+v, want number %d %s", row, 4-i, want)
+		}
+	}
+}
+
+// raise moves the counter of new numbers, and never lowers it. It refuses what is no number, and a store without a counter.
+func TestRaise(t *testing.T) {
+	clitest.Elsewhere(t)
+	if got := uidring.Invoke(t, "", "workers", "raise", "7"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") {
+		t.Errorf("without a database: %+v", got)
+	}
+	register(t, database.Default, "one")
+	for _, number := range []string{"5000", "400", "5000"} {
+		if got := uidring.Succeed(t, "workers", "raise", number); got != "new numbers are above "+number+"\n" {
+			t.Errorf("raise %s: %q", number, got)
+		}
+	}
+	register(t, database.Default, "two")
+	if list := uidring.Workers(t, database.Default); list.Last != 5001 {
+		t.Errorf("the next number is %d, want 5001", list.Last)
+	}
+	for _, args := range []string{"", "0", "-- -1", "x", "9223372036854775807", "1 2"} {
+		if got := uidring.Invoke(t, "", append([]string{"workers", "raise"}, strings.Fields(args)...)...); got.Code != 2 || got.Stdout != "" {
+			t.Errorf("raise %s: %+v; want exit code 2", args, got)
 		}
 	}
 }

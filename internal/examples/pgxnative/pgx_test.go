@@ -103,9 +103,9 @@ func TestLeased(t *testing.T) {
 	defer pool.Close()
 	handle, err := gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDBFromPool(pool)}), &gorm.Config{})
 	need.Must(t, err)
-	table := fmt.Sprintf("leased_%d", os.Getpid())
-	defer handle.Exec("DROP TABLE " + table)
-	store := worker.NewStore(handle, worker.StoreConfig{Table: table}) // worker.NewLeaser has the table WORKER_LEASE
+	prefix := fmt.Sprintf("leased_%d_", os.Getpid())
+	defer handle.Exec(fmt.Sprintf("DROP TABLE %sworker_node, %[1]sworker_lease", prefix))
+	store := worker.NewStore(handle, worker.StoreConfig{Prefix: prefix}) // worker.NewLeaser has no prefix
 	gen, err := uid.NewCached(t.Context(), lease.New(store, lease.Config{}), uid.CachedConfig{})
 	need.Must(t, err)
 	id, err := gen.Next()

@@ -3,7 +3,6 @@
 package handles_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/lease"
 )
 
 // client draws from a table by a name.
@@ -48,24 +46,14 @@ func draw(t *testing.T, store *segmentsql.Store) (uid.ID, error) {
 }
 
 var clients = []client{
-	{worker.DefaultNodeTable, worker.ErrMixed, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
-		r := worker.NewRegistry(db, worker.RegistryConfig{Table: table, Logger: quiet})
+	{"Ids_WORKER_NODE", worker.ErrMixed, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
+		r := worker.NewRegistry(db, worker.RegistryConfig{Prefix: table[:len("ids_")], Logger: quiet})
 		_, unread := r.Nodes(t.Context(), 1) // as the command does
 		got, err := number(t, r)
 		if errors.Is(err, worker.ErrMixed) && errors.Is(unread, worker.ErrNoTable) {
 			t.Errorf("Nodes() = %v, want what the start says: %v", unread, err)
 		}
 		return got, err
-	}},
-	{worker.DefaultLeaseTable, worker.ErrMixed, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
-		gen, err := uid.NewCached(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{Table: table}), lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-		if err != nil {
-			return 0, err
-		}
-		ended, end := context.WithCancel(t.Context())
-		end()
-		t.Cleanup(func() { _ = gen.Shutdown(ended) }) // until then the number is in use; the table may be gone
-		return uid.ID(gen.Worker()), nil
 	}},
 	{"leaf_alloc", segment.ErrUnusable, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
 		return draw(t, segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table, Logger: quiet}))
@@ -95,6 +83,9 @@ func TestNamesInOtherLetters(t *testing.T) {
 				t.Run(c.table, func(t *testing.T) {
 					db := create(t, server).open(t, cell{})
 					other := strings.ToLower(c.table)
+					if prefix, ok := strings.CutSuffix(c.table, "WORKER_NODE"); ok { // the rest of the name is given
+						other = strings.ToLower(prefix) + "WORKER_NODE"
+					}
 					if other == c.table {
 						other = strings.ToUpper(c.table)
 					}

@@ -34,7 +34,7 @@ func (l leaser) recorded() bool { return l == leaserRanged || l == leaserWide ||
 // and the attempt.
 func (c *child) leaser(attempt int64) uid.WorkerSource {
 	config := lease.Config{Expiry: expiry, Window: window, Logger: silent}
-	store, apart := c.access.leases, c.Fault == faultBeside
+	store := c.access.leases
 	switch c.Leaser {
 	case leaserLeaf:
 		if c.Fault == faultAddress {
@@ -42,10 +42,12 @@ func (c *child) leaser(attempt int64) uid.WorkerSource {
 		}
 		return c.witnessed(c.access.leaf(c.Port, config), attempt)
 	case leaserRegistry:
-		return worker.NewRegistry(c.access.sql, worker.RegistryConfig{NoOtherTable: apart, Logger: silent})
-	case leaserWide:
-	case leaserBeside:
-		store = worker.NewStore(c.access.sql, worker.StoreConfig{NoOtherTable: apart})
+		config := worker.RegistryConfig{Logger: silent}
+		if c.Fault == faultBeside {
+			config.Prefix = "apart_"
+		}
+		return worker.NewRegistry(c.access.sql, config)
+	case leaserWide, leaserBeside:
 	default:
 		config.Numbers = &lease.Range{From: 0, To: numbers - 1}
 	}
@@ -106,7 +108,7 @@ const (
 	faultWindow  = "window"  // a holder stamps beyond the time that is reserved
 	faultRelease = "release" // a number is given back with an end below its last tick
 	faultReturn  = "return"  // ids of the counter are given back though others have reserved since
-	faultBeside  = "beside"  // the tables of two kinds of numbers do not know of each other
+	faultBeside  = "beside"  // Registries draw from a counter of their own
 	faultAddress = "address" // the number follows from an address, and nobody asks who else has it
 )
 

@@ -138,44 +138,48 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// Starts that lack a right on the Leasers' table use up no key of the Registry's.
+// A Leaser that lacks a right uses up no key, and its error has the GRANT. A Registry needs no right on WORKER_LEASE.
 func TestRightsBeforeKeys(t *testing.T) {
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			user := newRestricted(t, kind)
-			for _, source := range []uid.WorkerSource{worker.NewLeaser(user.owner, lease.Config{Logger: quiet}), worker.NewRegistry(user.owner, worker.RegistryConfig{Logger: quiet})} {
-				gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
-				need.Must(t, err)
-				defer gen.Close()
-			}
+			held, err := uid.NewCached(t.Context(), worker.NewLeaser(user.owner, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
+			need.Must(t, err)
+			defer held.Close()
 			keys := func() (n int64) {
 				need.Must(t, user.owner.Raw("SELECT MAX(id) FROM "+user.owner.Statement.Quote(map[string]string{"mysql": "WORKER_NODE", "postgres": "worker_node"}[kind])).Scan(&n).Error)
 				return n
 			}
-			before := keys()
 			user.grant(t, worker.NewRegistry(user.owner, worker.RegistryConfig{}).Grants()...)
 			db := user.open(t)
-			sources := map[string]uid.WorkerSource{
-				"leaser":   worker.NewLeaser(db, lease.Config{Logger: quiet}),
-				"registry": worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet}),
+			gen, err := uid.NewCached(t.Context(), worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet}), uid.CachedConfig{Logger: quiet})
+			need.Must(t, errors.Join(err, gen.Close()))
+			user.grant(t, worker.NewStore(user.owner, worker.StoreConfig{}).Grants()...)
+			before := keys()
+			for _, lacks := range []string{"UPDATE ON WORKER_LEASE", "INSERT ON WORKER_LEASE", "INSERT ON WORKER_NODE"} {
+				user.revoke(t, lacks)
+				_, err := uid.NewCached(t.Context(), worker.NewLeaser(db, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
+				if err == nil || !strings.Contains(err.Error(), "the user needs GRANT") {
+					t.Errorf("without %s: %v", lacks, err)
+				}
+				user.grant(t, lacks)
 			}
-			for _, lacks := range []string{"UPDATE", "INSERT"} {
-				user.revoke(t, lacks+" ON WORKER_LEASE")
-				for name, source := range sources {
-					gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
-					if name == "registry" && lacks == "INSERT" { // which inserts nothing there
-						need.Must(t, errors.Join(err, gen.Close()))
-						before++
-						continue
-					}
-					if err == nil || !strings.Contains(err.Error(), "the user needs GRANT") {
-						t.Errorf("%s without %s: %v", name, lacks, err)
-					}
+			if n := keys(); n != before {
+				t.Errorf("the greatest key is %d, want %d", n, before)
+			}
+			if kind != "postgres" {
+				return
+			}
+			// A key that is no identity column needs a right on its sequence.
+			for _, statement := range []string{"ALTER TABLE worker_node ALTER COLUMN id DROP IDENTITY", "CREATE SEQUENCE own START 100 OWNED BY worker_node.id",
+				"ALTER TABLE worker_node ALTER COLUMN id SET DEFAULT nextval('own')"} {
+				need.Must(t, user.owner.Exec(statement).Error)
+			}
+			for name, source := range map[string]uid.WorkerSource{"Leaser": worker.NewLeaser(db, lease.Config{Logger: quiet}), "Registry": worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet})} {
+				_, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
+				if err == nil || !strings.Contains(err.Error(), "GRANT USAGE ON SEQUENCE ") || !strings.Contains(err.Error(), ".own:") {
+					t.Errorf("%s: %v, want the right on the sequence", name, err)
 				}
-				if n := keys(); n != before {
-					t.Errorf("without %s, the greatest key is %d, want %d", lacks, n, before)
-				}
-				user.grant(t, lacks+" ON WORKER_LEASE")
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package readme
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
 )
 
 // pages are those whose commands and statements a reader copies.
@@ -85,9 +82,6 @@ func TestStatements(t *testing.T) {
 					continue
 				}
 				statements++
-				if strings.Contains(strings.ToUpper(block[2]), "WORKER_NODE") { // TestRaiseKey runs it
-					continue
-				}
 				var rows []map[string]any
 				text := strings.ReplaceAll(block[2], "orders", s.Table)
 				args := []any{map[string]any{"last": 0, "settled": 1}}
@@ -98,23 +92,6 @@ func TestStatements(t *testing.T) {
 		}
 		if statements == 0 {
 			t.Error("no statement is for this database")
-		}
-	})
-}
-
-// TestRaiseKey: after the statement for a restored table of numbers, a start gets a number above 5,000.
-func TestRaiseKey(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		_, text, _ := strings.Cut(read(t, "docs/production.md"), "```sql "+s.Kind+"\n")
-		text, _, _ = strings.Cut(text, "```")
-		registry := worker.NewRegistry(s.DB, worker.RegistryConfig{Table: s.Table})
-		for _, want := range []int64{1, 5001} {
-			gen, err := uid.NewDefault(t.Context(), registry, uid.DefaultConfig{})
-			need.Must(t, err)
-			if number := gen.Worker(); number != want {
-				t.Errorf("a start gets number %d, want %d", number, want)
-			}
-			need.Must(t, errors.Join(gen.Close(), s.DB.Exec(strings.NewReplacer("WORKER_NODE", s.Table, "worker_node", strings.ToLower(s.Table)).Replace(text)).Error))
 		}
 	})
 }

@@ -31,11 +31,12 @@ type Store interface {
 	// Insert creates the row of w.Number if there is none. done reports whether this call created
 	// the row.
 	//
-	// If w.Fresh is set, Insert ignores w.Number. It takes the lowest number that is at least
-	// w.Within.From and above all numbers given out from the range. It counts that number as given
-	// out and creates its row, as one atomic step or at least in this order. Concurrent Inserts
+	// If w.Fresh is set, Insert ignores w.Number. It takes a number of w.Within that has never been
+	// given out: the lowest above all numbers given out from the range or, if w.Chosen is not set,
+	// the next one of a counter that the store shares with other programs. It counts that number as
+	// given out and creates its row, as one atomic step or at least in this order. Concurrent Inserts
 	// queue, so that each creates a row as long as new numbers are left. Only if w.Within has no
-	// new number left does Insert write nothing and return done false; number is then the next one,
+	// new number left does Insert create no row and return done false; number is then the next one,
 	// which is above w.Within.To. A number whose row was deleted still counts as given out.
 	Insert(ctx context.Context, w Write) (number int64, done bool, err error)
 
@@ -44,14 +45,24 @@ type Store interface {
 	Swap(ctx context.Context, old string, w Write) (done bool, err error)
 
 	// SwapLayout compares the layout that the store remembers with old and, if the two are equal,
-	// replaces it with layout, as one atomic step. An empty string means no layout. SwapLayout
-	// returns the layout that the store remembers afterward. A layout has at most 128 ASCII
-	// characters, and is not kept as a [Row].
-	SwapLayout(ctx context.Context, old, layout string) (remembered string, err error)
+	// replaces it with terms.Layout, as one atomic step. An empty string means no layout; an empty
+	// terms.Layout replaces nothing. SwapLayout returns the layout that the store remembers
+	// afterward. A layout has at most 100 ASCII characters, and is not kept as a [Row].
+	//
+	// A store whose numbers are counted by other programs too fails if it remembers that its numbers
+	// are taken in another way than terms say.
+	SwapLayout(ctx context.Context, old string, terms Terms) (remembered string, err error)
 
 	// List returns up to limit rows with the highest numbers, highest first; a limit below 1
 	// means no limit.
 	List(ctx context.Context, limit int, expiry time.Duration) ([]Row, error)
+}
+
+// Terms are what all holders of a store must agree on, as one of them states them.
+type Terms struct {
+	Layout string // of the ids
+	Chosen bool   // the holder's config names its number or the range of its numbers
+	Within Range  // the range of the holder's numbers
 }
 
 // Preparer is implemented by a [Store] that has settings to check or a schema to create.
@@ -116,7 +127,9 @@ type Write struct {
 	// Within and Fresh are only for Insert: the range of the holder's numbers, and whether to
 	// create the row of a number that has never been given out. Holders with the same Within.From
 	// share the record of numbers given out. The range of an assigned number is just that number.
+	// Chosen is as in [Terms].
 	Within Range
+	Chosen bool
 	Fresh  bool
 }
 

@@ -67,8 +67,8 @@ func (a around) Prepare(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-func (a around) SwapLayout(ctx context.Context, old, layout string) (remembered string, err error) {
-	err = a.call(ctx, nil, func() (err error) { remembered, err = a.Store.SwapLayout(ctx, old, layout); return err })
+func (a around) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (remembered string, err error) {
+	err = a.call(ctx, nil, func() (err error) { remembered, err = a.Store.SwapLayout(ctx, old, terms); return err })
 	return remembered, err
 }
 

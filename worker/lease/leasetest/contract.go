@@ -41,9 +41,14 @@ func (b bench) must(err error) {
 	}
 }
 
+// terms are those of a holder whose config names the range of its numbers, as do all writes.
+func terms(layout string) leasestore.Terms {
+	return leasestore.Terms{Layout: layout, Chosen: true, Within: within}
+}
+
 // write is the write of a holder that counts as alive for an hour.
 func write(change leasestore.Change, number int64, token string, until int64) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: until, Change: change, Node: node, Expiry: time.Hour, Within: within}
+	return leasestore.Write{Number: number, Token: token, Until: until, Change: change, Node: node, Expiry: time.Hour, Within: within, Chosen: true}
 }
 
 func (b bench) inserts(w leasestore.Write, want bool) {
@@ -318,7 +323,7 @@ func cancelled(b bench) {
 
 // layout: the store remembers one layout, and replaces it only if the caller names it.
 func layout(b bench) {
-	if remembered, err := b.SwapLayout(b.Context(), "first", "second"); remembered != "" || err != nil {
+	if remembered, err := b.SwapLayout(b.Context(), "first", terms("second")); remembered != "" || err != nil {
 		b.Fatalf("SwapLayout of a store without a layout = %q, %v", remembered, err)
 	}
 	// Of several at once, one is the first, and all learn which.
@@ -328,7 +333,7 @@ func layout(b bench) {
 		store := b.open(b.T)
 		starts.Go(func() {
 			var err error
-			if remembered[i], err = store.SwapLayout(b.Context(), "", fmt.Sprint("layout ", i)); err != nil {
+			if remembered[i], err = store.SwapLayout(b.Context(), "", terms(fmt.Sprint("layout ", i))); err != nil {
 				b.Error(err)
 			}
 		})
@@ -345,7 +350,7 @@ func layout(b bench) {
 		{"", "second", first}, {"second", "third", first}, {first, first, first},
 		{first, long, long}, {long[:64], "third", long}, {"", first, long}, {long, "second", "second"},
 	} {
-		remembered, err := a.SwapLayout(b.Context(), step.old, step.layout)
+		remembered, err := a.SwapLayout(b.Context(), step.old, terms(step.layout))
 		if err != nil || remembered != step.want {
 			b.Fatalf("SwapLayout(%q, %q) = %q, %v; want %q", step.old, step.layout, remembered, err, step.want)
 		}

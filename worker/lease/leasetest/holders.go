@@ -31,6 +31,9 @@ func (b bench) take(limit int64, configs ...lease.Config) *holdertest.Holder {
 	return h
 }
 
+// upTo is the config of a holder whose numbers are those from 0 to last.
+func upTo(last int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: 0, To: last}} }
+
 type number int64
 
 func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
@@ -80,7 +83,7 @@ func crash(b bench) {
 	var err error
 	take := func(from bench) (h *holdertest.Holder) {
 		holdertest.Eventually(b, "the number may be taken", func() bool { // also that of a start whose answer was lost
-			if h, err = from.try(0); err != nil && !errors.Is(err, lease.ErrExhausted) {
+			if h, err = from.try(0, upTo(0)); err != nil && !errors.Is(err, lease.ErrExhausted) {
 				b.Fatal(err)
 			}
 			return err == nil
@@ -110,7 +113,7 @@ func crash(b bench) {
 
 // loss: a holder takes another number when its own is freed.
 func loss(b bench) {
-	h := b.take(9)
+	h := b.take(9, upTo(9))
 	before := h.Last()
 	b.must(b.leaser(b.Store).Revoke(b.Context(), before.Number))
 	successor := b.take(9, lease.Config{Assigner: number(before.Number)}).Last()
@@ -178,18 +181,17 @@ func numbers(b bench) {
 	}
 	fails(lease.ErrHeld, 99, fifth)
 	// An assigned number leaves the numbers below it to others, who skip it.
-	few := lease.Config{Numbers: &lease.Range{From: 0, To: 4}}
-	gets(0, 4, few)
-	gets(1, 4, few)
-	gets(2, 4, lease.Config{})
-	fails(&lease.ExhaustedError{Next: 6, Max: 5, Held: 4, Store: b.String()}, 5, lease.Config{})
-	gets(6, 99, lease.Config{})
+	gets(0, 4, upTo(4))
+	gets(1, 4, upTo(4))
+	gets(2, 4, upTo(99))
+	fails(&lease.ExhaustedError{Next: 6, Max: 5, Held: 4, Store: b.String()}, 5, upTo(99))
+	gets(6, 99, upTo(99))
 	// A range has numbers of its own.
 	site := lease.Config{Numbers: &lease.Range{From: 50, To: 51}}
 	gets(50, 99, site)
 	gets(51, 99, site)
 	fails(lease.ErrExhausted, 99, site)
-	gets(7, 99, lease.Config{Numbers: &lease.Range{From: 0, To: 49}})
+	gets(7, 99, upTo(49))
 	leaser := b.leaser(b.Store, lease.Config{Expiry: time.Minute})
 	if err := leaser.Free(b.Context(), 0); !errors.Is(err, lease.ErrHeld) {
 		b.Errorf("%v; want ErrHeld", err)

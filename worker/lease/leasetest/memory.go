@@ -123,14 +123,14 @@ func (m *Memory) Delete(number int64) {
 }
 
 // SwapLayout implements leasestore.Store.
-func (m *Memory) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+func (m *Memory) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.layout == old {
-		m.layout = layout
+	if m.layout == old && terms.Layout != "" {
+		m.layout = terms.Layout
 	}
 	return m.layout, nil
 }

@@ -46,10 +46,10 @@ func backfill(b bench) {
 	given, fresh := map[int64]int{}, map[int64]bool{}
 	f := &fleet{TB: b}
 	f.start(4, func(int) *lease.Leaser { return b.leaser(b.Store, lease.Config{Expiry: time.Minute}) })
-	f.stop(4) // 0 to 3 are free
-	for n := range int64(4) {
-		given[n]++
+	for _, h := range f.holders {
+		given[h.Last().Number]++
 	}
+	f.stop(4) // their numbers are free
 	for i := range 6 {
 		own := b.another()
 		leaser := own.leaser(own.Store, lease.Config{Expiry: time.Minute})
@@ -112,7 +112,7 @@ func sites(b bench) {
 
 // abandoned: a start that ends after it wrote, without the answer, does not keep the number.
 func abandoned(b bench) {
-	for _, config := range []lease.Config{{}, {}, {Assigner: number(0)}} { // by Insert, and by Swap
+	for _, config := range []lease.Config{upTo(0), upTo(0), {Assigner: number(0)}} { // by Insert, and by Swap
 		own := b.another()
 		ctx, cancel := context.WithCancel(b.Context())
 		if _, err := holdertest.Try(ctx, b, own.leaser(forsaken(own.Store, cancel), config, lease.Config{Window: b.suite.Expiry}), 0, time.Now); !errors.Is(err, context.Canceled) {
@@ -120,7 +120,7 @@ func abandoned(b bench) {
 		}
 		b.suite.Kill(b.T, own.Store)
 		holdertest.Eventually(b, "the number may be taken", func() bool {
-			h, err := b.try(0)
+			h, err := b.try(0, upTo(0))
 			switch {
 			case err == nil:
 				err = h.Release(b.Context(), time.Now())

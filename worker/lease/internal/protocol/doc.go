@@ -31,7 +31,9 @@
 // new number, in one atomic step of an Insert with Fresh. The number has no row, and lies above
 // the counts of all ranges that begin at or before the end of the holder's range. The step raises the
 // count and makes the row. So two Inserts never make one row. A number whose row was deleted is not
-// new: its next holder would start from the beginning, and repeat ids.
+// new: its next holder would start from the beginning, and repeat ids. In a database whose numbers are
+// drawn, the number is instead a key that the server has given to this Insert alone, and the row is made
+// after the key is known; draw.go of package worker argues why that is as good.
 //
 // The holder learns the number from the answer alone. If the answer is lost, the holder forgets
 // the write, which granted nothing, and begins anew. The row expires, and is a link of its chain
@@ -39,8 +41,7 @@
 //
 // Let n be made as new. Every number that was given before n lies below a count or has a row,
 // as the step shows both. So n was not given. The next Insert finds a count above n, even if
-// the row of n is deleted. insert.pml checks this, and also the numbers of a Registry on the same
-// database, about which package worker argues in authority.go.
+// the row of n is deleted. numbers.pml checks this, and numbers that are drawn.
 //
 // # Choosing a number
 //
@@ -68,5 +69,5 @@
 // other: the holder takes another number. No id repeats, by the same argument: the
 // forgotten write granted nothing, and is a link of the chain like every write.
 //
-// The models are lease.pml and insert.pml of package lease.
+// The models are lease.pml and numbers.pml of package lease.
 package protocol

@@ -9,18 +9,20 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// errNothingNew says that no number of the range is new.
-var errNothingNew = errors.New("no number of the range is new")
+// # How numbers are divided
+//
+// A range counts its numbers in a row of WORKER_LEASE below 0. One statement counts a number and makes its row, so a
+// lost answer leaves nothing undecided. It locks the row of the range that begins at 0, so that one range after the other
+// counts, and takes a number above the counts of all ranges that begin at or before its own end. Rows of numbers are
+// not read, so deleting them changes nothing. An Assigner's number is a range of one, whose row is made whether or not
+// the number was counted before: a number whose row was deleted is there for an Assigner.
 
-// Insert implements leasestore.Store. In one statement, it creates the row for a number and
-// records the number as given out. If the key counter of the Registry's table is the authority
-// for new numbers, Insert first draws a number from it.
+// Insert implements leasestore.Store.
 func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	for unmade := 0; ; {
-		switch {
-		case w.Fresh && w.Within.From == 0 && s.keyed.Load():
+		if w.Fresh && !w.Chosen {
 			number, done, err = s.insertDrawn(ctx, w)
-		default:
+		} else {
 			number, done, err = s.insertCounted(ctx, w)
 		}
 		if err == nil && done {
@@ -45,35 +47,20 @@ var (
 	// errUnmade says that no row was inserted, and that no row shows why. Other processes may have raised the
 	// count meanwhile, but hardly maxUnmade times in a row.
 	errUnmade = errors.New("no row was inserted")
+
+	// errTaken says that the row may have been made, and has another's token by now.
+	errTaken = errors.New("another process took over the row, or it existed already")
+
+	// errIgnored is why a write counts as not done.
+	errIgnored = errors.New("the database did not write a row, and returned no error")
 )
 
 const maxUnmade = 16
 
 const findTries = 5
 
-func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (int64, bool, error) {
-	number, err := s.drawn(ctx, s.other(), w)
-	switch {
-	case errors.Is(err, errNothingNew):
-		return number, false, nil
-	case err != nil:
-		return 0, false, err
-	}
-	w.Number = number
-	err = s.insertRow(ctx, "VALUES (?, ?, ?, {now}, ?, ?, ?, {now})", w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
-	if s.dialect().Duplicate(err) { // assigned meanwhile, and so its count refuses the key to others
-		err = errAgain
-	}
-	return number, err == nil, err
-}
-
 // insertCounted counts a number of w.Within, and makes its row.
 func (s *Store) insertCounted(ctx context.Context, w leasestore.Write) (int64, bool, error) {
-	if w.Within.From > 0 || !w.Fresh {
-		if err := s.reachable(ctx, w); err != nil {
-			return 0, false, err
-		}
-	}
 	wrote, err := s.count(ctx, w)
 	if err != nil {
 		return 0, false, err
@@ -86,13 +73,16 @@ func (s *Store) insertCounted(ctx context.Context, w leasestore.Write) (int64, b
 		Covering int64  `gorm:"column:covering"` // counts of other ranges that have the number
 		Port     string `gorm:"column:port"`     // of the count
 	}
-	row := counter(w.Within.From)
+	row, wants := counter(w.Within.From), w.Within
+	if !w.Fresh {
+		wants = leasestore.Range{From: w.Number, To: w.Number}
+	}
 	find := s.query(`SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
 		(SELECT port FROM {table} WHERE worker_id = ?) AS port
 		FROM (SELECT worker_id AS number FROM {table} WHERE worker_id BETWEEN ? AND ? AND token = ? ORDER BY worker_id DESC LIMIT 1) made
 		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`)
 	for range findTries { // a number whose row is not found is lost until the row expires
-		if err = s.ask(ctx, &is, find, row, wants(w).From, wants(w).To, w.Token, row); !s.dialect().Transient(err) {
+		if err = s.ask(ctx, &is, find, row, wants.From, wants.To, w.Token, row); !s.dialect().Transient(err) {
 			break
 		}
 	}
@@ -120,69 +110,47 @@ func (s *Store) insertCounted(ctx context.Context, w leasestore.Write) (int64, b
 // maxInstant is later than any time that a generator stamps, in milliseconds since 1970.
 const maxInstant = 1 << 60
 
-// count is the statement of a new number by the count, of a range, and of an Assigner, as the argument in
-// authority.go says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
-// reached the numbers, or if nothing of the range is new. Where the number has a row, it only counts.
+// count is the statement that counts a number and makes its row. It writes nothing if a count is missing, or if
+// nothing of the range is new. Where the number has a row, it only counts.
 func (s *Store) count(ctx context.Context, w leasestore.Write) (wrote int64, err error) {
-	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", strconv.FormatInt(w.Number, 10)
+	number := strconv.FormatInt(w.Number, 10)
 	if w.Fresh {
 		// Of other ranges, those that begin at or before w.Within.To. The condition names gate, so that the row
 		// is locked before this is read.
 		number = s.dialect().greatest + "(own.reserved_until, COALESCE((SELECT MAX(reserved_until) FROM {table} other " +
 			"WHERE other.worker_id BETWEEN " + strconv.FormatInt(counter(w.Within.To), 10) + " AND gate.worker_id), 0))"
 	}
-	if row < -1 || !w.Fresh {
-		admits = "(" + admits + " OR gate.reserved_until <= " + strconv.FormatInt(wants(w).From, 10) + ")"
-	}
-	numbers := strings.NewReplacer("{row}", strconv.FormatInt(row, 10), "{admits}", admits, "{number}", number, "{to}", strconv.FormatInt(w.Within.To, 10),
+	numbers := strings.NewReplacer("{row}", strconv.FormatInt(counter(w.Within.From), 10), "{number}", number, "{to}", strconv.FormatInt(w.Within.To, 10),
 		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(w.Node.Type), "{lock}", s.dialect().lock,
 		"{greatest}", s.dialect().greatest, "{counts}", s.dialect().counts)
-	return s.exec(ctx, numbers.Replace(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+	return s.exec(ctx, numbers.Replace(`INSERT INTO {table} (`+leaseColumns+`)
 		SELECT CASE half WHEN 1 THEN number ELSE {row} END, ?, CASE half WHEN 1 THEN {until} ELSE {greatest}(counted, number + 1) END,
 			{now}, ?, ?, {type}, {now}
 		FROM (SELECT {number} AS number, own.reserved_until AS counted FROM {table} gate, {table} own
-			WHERE gate.worker_id = -1 AND own.worker_id = {row} AND {admits}{lock}) allotted, (SELECT 1 AS half UNION ALL SELECT 2) halves
+			WHERE gate.worker_id = -1 AND own.worker_id = {row}{lock}) allotted, (SELECT 1 AS half UNION ALL SELECT 2) halves
 		WHERE number <= {to} {counts}`), w.Token, w.Node.Host, w.Node.Port)
 }
 
 // uncounted finds out why count wrote nothing, and mends what can be mended.
 func (s *Store) uncounted(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	var is struct {
-		Rows int64  `gorm:"column:found"` // of row -1 and the count
-		Host string `gorm:"column:host"`  // of row -1
-		Keys int64  `gorm:"column:noted"` // the number above the greatest key that row -1 notes
-		Next int64  `gorm:"column:next"`  // the number above what was counted
+		Rows int64 `gorm:"column:found"` // the count, and that of the range that begins at 0
+		Own  int64 `gorm:"column:own"`   // the row of the number
+		Next int64 `gorm:"column:next"`  // the number above what was counted
 	}
 	row := counter(w.Within.From)
-	err = s.ask(ctx, &is, s.query(`SELECT COUNT(CASE WHEN worker_id IN (-1, ?) THEN 1 END) AS found, COALESCE(MAX(CASE WHEN worker_id = -1 THEN host END), '') AS host,
-		COALESCE(MAX(CASE WHEN worker_id = -1 THEN reserved_until END), 0) AS noted, COALESCE(MAX(reserved_until), 0) AS next
-		FROM {table} WHERE worker_id BETWEEN ? AND -1`), row, min(row, counter(w.Within.To)))
-	if err != nil {
-		return 0, false, err
-	}
-	registry, err := s.known(is.Host)
-	if err != nil {
-		return 0, false, err
-	}
+	err = s.ask(ctx, &is, s.query(`SELECT COUNT(CASE WHEN worker_id IN (-1, ?) THEN 1 END) AS found, COUNT(CASE WHEN worker_id = ? THEN 1 END) AS own,
+		COALESCE(MAX(CASE WHEN worker_id < 0 THEN reserved_until END), 0) AS next FROM {table} WHERE worker_id BETWEEN ? AND -1 OR worker_id = ?`),
+		row, w.Number, min(row, counter(w.Within.To)), w.Number)
 	switch {
+	case err != nil:
+		return 0, false, err
 	case is.Rows < 1 || is.Rows < 2 && row != -1:
 		return 0, false, s.makeCounts(ctx, w.Within)
-	case registry != nil && (w.Within.From > 0 || !w.Fresh):
-		if err := s.clear(registry, is.Keys-1, wants(w)); err != nil {
-			return 0, false, err
-		}
-	case registry == nil && w.Fresh && is.Next > w.Within.To:
+	case w.Fresh && is.Next > w.Within.To:
 		return is.Next, false, nil
-	}
-	if registry != nil && w.Fresh && w.Within.From > 0 && is.Next > w.Within.To {
-		return is.Next, false, nil
-	}
-	if !w.Fresh { // MySQL tells of changed rows only: the number may have a row, and have been counted before
-		var rows int64
-		err := s.ask(ctx, &rows, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ?"), w.Number)
-		if rows > 0 || err != nil {
-			return w.Number, false, err
-		}
+	case !w.Fresh && is.Own > 0: // MySQL reports changed rows only: the number may have a row, and have been counted before
+		return w.Number, false, nil
 	}
 	return 0, false, errAgain
 }
@@ -190,8 +158,8 @@ func (s *Store) uncounted(ctx context.Context, w leasestore.Write) (number int64
 // beyond is the number above the rows within a range, which show what was given if their count is gone.
 const beyond = "COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0)"
 
-// makeCounts makes the row that counts the numbers of a range, and row -1, unless another process
-// does. The row has the end of the range as its port.
+// makeCounts makes the row that counts the numbers of a range, and that of the range that begins at 0, unless another
+// process does. The row has the end of the range as its port.
 func (s *Store) makeCounts(ctx context.Context, within leasestore.Range) error {
 	err := s.makeCount(ctx, within)
 	if err == nil && within.From > 0 {
@@ -247,7 +215,7 @@ func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error 
 	log := s.log.Load()
 	for _, c := range counts {
 		to, unknown := strconv.ParseInt(c.Port, 10, 64)
-		if unknown != nil { // an Assigner's, or an earlier version's: what it gave
+		if unknown != nil { // an Assigner's: what it gave
 			to = c.Given - 1
 		}
 		other := leasestore.Range{From: counter(c.Row), To: to}
@@ -259,49 +227,3 @@ func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error 
 	_, err = s.exec(ctx, "UPDATE {table} SET port = ? WHERE worker_id = ?", strconv.FormatInt(within.To, 10), counter(within.From))
 	return err
 }
-
-// reachable refuses a range or an Assigner's number that keys of the Registry's table have reached, also
-// those of a Registry that does not note them.
-func (s *Store) reachable(ctx context.Context, w leasestore.Write) error {
-	registry, err := s.authority(ctx)
-	if registry == nil || err != nil {
-		return err
-	}
-	var noted bool
-	if err = s.ask(ctx, &noted, s.query("SELECT COUNT(*) > 0 FROM {table} WHERE worker_id = -1 AND reserved_until > heartbeat_at")); err != nil {
-		return err
-	}
-	if !noted { // so that row -1 has the greatest key, though the rows of all keys may be deleted
-		if _, err := s.drawKey(ctx, registry, w.Node); err != nil {
-			return err
-		}
-	}
-	greatest, err := registry.greatest(ctx)
-	if err != nil {
-		return err
-	}
-	return s.clear(registry, greatest, wants(w))
-}
-
-// wants is the numbers that an Insert may take.
-func wants(w leasestore.Write) leasestore.Range {
-	if w.Fresh {
-		return w.Within
-	}
-	return leasestore.Range{From: w.Number, To: w.Number}
-}
-
-// insertRow inserts one row.
-func (s *Store) insertRow(ctx context.Context, values string, vars ...any) error {
-	rows, err := s.exec(ctx, "INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) "+values, vars...)
-	if err == nil && rows != 1 { // a trigger may do that
-		err = errIgnored
-	}
-	return err
-}
-
-// errTaken says that the row may have been made, and has another's token by now.
-var errTaken = errors.New("another process took over the row, or it existed already")
-
-// errIgnored is why a write counts as not done.
-var errIgnored = errors.New("the database did not write a row, and returned no error")

@@ -1,0 +1,246 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
+)
+
+// # How numbers are drawn
+//
+// New numbers are keys of WORKER_NODE, and come from nowhere else. A Registry, in whatever language, inserts a row and
+// takes its key. A Leaser takes over a free row of WORKER_LEASE; if none is free, it inserts a row of WORKER_NODE, and
+// then the row of WORKER_LEASE that has its key. No number has two holders, since
+//
+//  1. Each key has one drawer: the server gives no two INSERTs the same key, and no INSERT here names one.
+//  2. Only its drawer makes the lease row of a key, once it knows the key. If the answer is lost, or the drawer is killed
+//     in between, the key is lost: nobody takes a key that another drew. So a new lease row has one maker, and all
+//     that follows is package protocol's.
+//  3. A key whose lease row exists is discarded, by a Leaser and a Registry: the counter has gone back. The
+//     row's INSERT finds that out, or for a Registry a look after the key was committed.
+//  4. A lease row is not taken over if WORKER_NODE shows that its key was drawn by one that leases nothing, after
+//     the counter went back: the UPDATE has that condition.
+//  5. The record is made before the first number, by an INSERT that succeeds once. A start takes no number
+//     before it has read the record, and reads the record again before it uses the number. So all numbers in use
+//     belong to one layout, and are drawn, or all are divided, though a start is stopped between two statements and
+//     the record is deleted and made again meanwhile. Who finds a lease row and no record refuses to make one.
+//  6. Where numbers are divided, a start looks for keys after the record is there: another language's
+//     Registry, which does not read the record, has then drawn before, and is found, or joins a divided
+//     database, which the documentation forbids.
+//
+// Rows tell nobody what is new, so old rows of both tables may be deleted. A row is deleted and the counter goes back:
+// then a Leaser that runs is not protected from a Registry in another language, which asks nobody.
+//
+// numbers.pml of package lease is the model.
+
+// drawnPort is the port in rows of WORKER_NODE whose keys Leasers drew.
+const drawnPort = "WORKER_LEASE"
+
+// maxDiscards is how many keys in a row may belong to lease rows before the counter counts as gone back.
+const maxDiscards = 3
+
+const nodeColumns = "host_name, port, type, launch_date, modified, created"
+
+// probeInsert inserts no row, and draws no key.
+const probeInsert = "INSERT INTO {table} (" + nodeColumns + ") SELECT " + nodeColumns + " FROM {table} WHERE 1 = 0"
+
+// What a Leaser must be able to write before it draws a key, on no row.
+var probeLease = []string{
+	"UPDATE {table} SET reserved_until = reserved_until WHERE worker_id = -1 AND 1 = 0",
+	"INSERT INTO {table} (" + leaseColumns + ") SELECT " + leaseColumns + " FROM {table} WHERE worker_id = -1 AND 1 = 0",
+}
+
+const leaseColumns = "worker_id, token, reserved_until, heartbeat_at, host, port, type, created"
+
+// probe fails if the database refuses one of the statements, for want of a right or since it is read-only. A start that
+// draws a key and then fails would draw another at every retry.
+func (t *table) probe(ctx context.Context, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := t.exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe fails if the user lacks a right that a start needs.
+func (s *Store) probe(ctx context.Context) error {
+	if err := s.nodes.probe(ctx, probeInsert); err != nil {
+		return err
+	}
+	return s.table.probe(ctx, probeLease...)
+}
+
+// entry is a row of WORKER_NODE to insert. Column names are lower case for PostgreSQL.
+type entry struct {
+	ID         int64   `gorm:"column:id;primaryKey;autoIncrement"`
+	HostName   string  `gorm:"column:host_name"`
+	Port       string  `gorm:"column:port"`
+	Type       int     `gorm:"column:type"`
+	LaunchDate sqlExpr `gorm:"column:launch_date"`
+	Modified   sqlExpr `gorm:"column:modified"`
+	Created    sqlExpr `gorm:"column:created"`
+}
+
+// sqlExpr is a value that the database computes by its own clock, as a gorm.Valuer.
+type sqlExpr string
+
+func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
+
+// newEntry is a row that is created now. A key of 0 is the database's next.
+func newEntry(key int64, node lease.Node) entry {
+	return entry{
+		ID:         key,
+		HostName:   node.Host,
+		Port:       node.Port,
+		Type:       int(node.Type),
+		LaunchDate: "CURRENT_DATE",
+		Modified:   "CURRENT_TIMESTAMP",
+		Created:    "CURRENT_TIMESTAMP",
+	}
+}
+
+// create inserts a row by one statement, which commits by itself.
+func (t *table) create(ctx context.Context, row *entry) error {
+	return t.denied(ctx, sqldb.Alone(ctx, t.db, func(tx *gorm.DB) error {
+		result := tx.Clauses(clause.Insert{Table: clause.Table{Name: t.full()}}).Create(row)
+		if result.Error == nil && result.RowsAffected != 1 {
+			return fmt.Errorf("%w: %d rows were inserted, want 1", ErrKey, result.RowsAffected)
+		}
+		return result.Error
+	}))
+}
+
+// denied is marked for an INSERT that draws a key, which needs a right on the sequence of a BIGSERIAL key, and none on that
+// of an identity column.
+func (t *table) denied(ctx context.Context, err error) error {
+	if t.db.Name() != "postgres" || !t.dialect().Denied(err) {
+		return t.marked(err)
+	}
+	var sequences []string
+	const query = "SELECT pg_get_serial_sequence(?, 'id') FROM pg_attribute WHERE attrelid = to_regclass(?) AND attname = 'id' AND attidentity = ''"
+	if none := t.ask(ctx, &sequences, query, t.quoted(), t.quoted()); none != nil || len(sequences) == 0 || sequences[0] == "" {
+		return t.marked(err)
+	}
+	return sqldb.Denied(t.db, err, append(t.grants(), "USAGE ON SEQUENCE "+sequences[0])...)
+}
+
+// draw commits a row and returns its key. It deletes a row whose key cannot be a number, if the user may.
+func (t *table) draw(ctx context.Context, node lease.Node, limit int64) (int64, error) {
+	row := newEntry(0, node)
+	err := t.create(ctx, &row)
+	switch {
+	case err != nil:
+		return 0, err
+	case row.ID <= 0:
+		err = fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
+	case row.ID > limit:
+		err = &lease.ExhaustedError{Next: row.ID, Max: limit, Store: t.name}
+	}
+	if err != nil {
+		_, _ = t.exec(ctx, "DELETE FROM {table} WHERE id = ? AND id <> -1", row.ID)
+	}
+	return row.ID, err
+}
+
+// wentBack says that the counter of keys gives what leases have.
+func wentBack(ctx context.Context, nodes, leases *table, key int64) error {
+	var is struct {
+		Leased   int64 `gorm:"column:leased"`
+		Greatest int64 `gorm:"column:greatest"`
+	}
+	err := leases.ask(ctx, &is, leases.query("SELECT COUNT(CASE WHEN worker_id = ? THEN 1 END) AS leased, COALESCE(MAX(worker_id), 0) AS greatest FROM {table}"), key)
+	switch {
+	case err != nil:
+		return err
+	case is.Leased == 0: // a trigger may prevent the row
+		return errIgnored
+	}
+	return fmt.Errorf("%w: the last %d keys of %s, up to %d, belong to leases, so its key counter has gone back, as after TRUNCATE, a restore or a failover; "+
+		"run: uidring workers raise NUMBER, with the greatest number in use, which is %d or more", ErrKey, maxDiscards, nodes.name, key, is.Greatest)
+}
+
+// insertDrawn draws a key, and makes its lease row.
+func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (key int64, done bool, err error) {
+	var greatest int64
+	if err := s.nodes.ask(ctx, &greatest, s.nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}")); err != nil {
+		return 0, false, err
+	}
+	if greatest >= w.Within.To { // draw no key in vain
+		return greatest + 1, false, nil
+	}
+	if err := s.probe(ctx); err != nil {
+		return 0, false, err
+	}
+	insert := s.insertPair
+	if s.db.Name() == "postgres" {
+		insert = s.insertBoth
+	}
+	for range maxDiscards {
+		if key, done, err = insert(ctx, w); done || err != nil || key > w.Within.To {
+			s.nodes.warnStep(ctx, s.log.Load())
+			return key, done, err
+		}
+	}
+	return 0, false, wentBack(ctx, s.nodes, s.table, key)
+}
+
+// insertPair makes the two rows one after the other.
+func (s *Store) insertPair(ctx context.Context, w leasestore.Write) (key int64, done bool, err error) {
+	key, err = s.nodes.draw(ctx, drawnNode(w), w.Within.To)
+	switch {
+	case errors.Is(err, lease.ErrExhausted):
+		return key, false, nil
+	case err != nil:
+		return 0, false, err
+	}
+	err = s.insertRow(ctx, "VALUES (?, ?, ?, {now}, ?, ?, ?, {now})", key, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
+	if !s.dialect().Duplicate(err) {
+		return key, err == nil, err
+	}
+	var own int64 // a proxy may have sent the statement twice
+	err = s.ask(ctx, &own, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?"), key, w.Token)
+	return key, own > 0, err
+}
+
+func drawnNode(w leasestore.Write) lease.Node {
+	return lease.Node{Host: w.Node.Host, Port: drawnPort, Type: lease.NodeType(w.Node.Type)}
+}
+
+// insertBoth makes the two rows by one statement.
+func (s *Store) insertBoth(ctx context.Context, w leasestore.Write) (int64, bool, error) {
+	var is struct {
+		Key  int64 `gorm:"column:drawn"`
+		Made int64 `gorm:"column:made"`
+	}
+	node := drawnNode(w)
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	err := s.nodes.denied(ctx, sqldb.Alone(ctx, s.db, func(tx *gorm.DB) error {
+		return tx.Raw(s.query("WITH drawn AS (INSERT INTO "+s.nodes.quoted()+" ("+nodeColumns+") VALUES (?, ?, "+number(int64(node.Type))+
+			", CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP) RETURNING id), made AS (INSERT INTO {table} ("+leaseColumns+
+			") SELECT id, ?, "+number(w.Until)+", {now}, ?, ?, "+number(int64(w.Node.Type))+", {now} FROM drawn WHERE id BETWEEN 1 AND "+number(w.Within.To)+
+			" ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id) SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
+			node.Host, node.Port, w.Token, w.Node.Host, w.Node.Port).Scan(&is).Error
+	}))
+	if err == nil && is.Key <= 0 {
+		err = fmt.Errorf("%w: the key in %s is %d, want 1 or more", ErrKey, s.nodes.name, is.Key)
+	}
+	return is.Key, is.Made > 0 && err == nil, err
+}
+
+// insertRow inserts one row of WORKER_LEASE.
+func (s *Store) insertRow(ctx context.Context, values string, vars ...any) error {
+	rows, err := s.exec(ctx, "INSERT INTO {table} ("+leaseColumns+") "+values, vars...)
+	if err == nil && rows != 1 { // a trigger may do that
+		err = errIgnored
+	}
+	return err
+}

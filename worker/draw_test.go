@@ -1,0 +1,195 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/processes"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holdertest"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// In whatever order Registries, Leasers and another language's Registries start, and whether or not those before
+// them still run, no number is given twice.
+func TestRegistryBesideLeaser(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		random := rand.New(rand.NewPCG(1, 2))
+		seen := map[int64]string{}
+		assign(t, s.kind(aRegistry, s.DB))
+		for range 40 {
+			kind := []string{aRegistry, aForeign, aLeaser, "rollback"}[random.IntN(4)]
+			if kind == "rollback" { // which leaves a gap in the keys
+				err := s.DB.Transaction(func(tx *gorm.DB) error {
+					return errors.Join(tx.Exec("INSERT INTO "+s.prefix+"WORKER_NODE"+foreignInsert).Error, errAnswer)
+				})
+				if err.Error() != errAnswer.Error() {
+					t.Fatal(err)
+				}
+				continue
+			}
+			number := assign(t, s.kind(kind, s.DB))
+			if before, ok := seen[number]; ok {
+				t.Fatalf("number %d: given to %s and to %s", number, before, kind)
+			}
+			seen[number] = kind
+		}
+		// A number that is given back is taken again, though WORKER_NODE has its key.
+		h := holdertest.Take(t, s.leaser(s.DB), max22)
+		release(t, h, time.Now().Add(-time.Hour))
+		if again := assign(t, s.leaser(s.DB)); again != h.Last().Number {
+			t.Errorf("number %d was given back, and the next Leaser got %d", h.Last().Number, again)
+		}
+	})
+}
+
+// A service goes from a Registry to a Leaser, process by process: ids of all its processes differ.
+func TestRollingChange(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		before := []int64{s.draw(t), s.draw(t), s.draw(t)}
+		of := func(kind string) string { return kind + "\n" + s.prefix + "\n" + s.URL }
+		registries := processes.Self(t, 3, childVariable, of("registry"))
+		leasers := processes.Self(t, 3, childVariable, of("leaser"))
+		for _, number := range differ(t, processes.Run(t, slices.Concat(registries, leasers)...)) {
+			if slices.Contains(before, number) {
+				t.Errorf("number %d of a process that had started before is given again", number)
+			}
+		}
+	})
+}
+
+// Leasers draw keys at once, each from a connection of its own, where the server skips keys.
+func TestDrawnAtOnce(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		url := s.URL
+		if s.Kind == "mysql" {
+			url = s.With("auto_increment_increment=7")
+		}
+		numbers := make([]int64, 4*3)
+		var starts sync.WaitGroup
+		for i := range 4 {
+			leases := s.leaser(s.Open(t, url), quiet)
+			starts.Go(func() {
+				for j := range 3 {
+					var err error
+					if numbers[3*i+j], err = take(t, context.Background(), leases, max22); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		starts.Wait()
+		slices.Sort(numbers)
+		if n := len(slices.Compact(slices.Clone(numbers))); n != 12 {
+			t.Errorf("numbers %v: want 12 different ones", numbers)
+		}
+		s.as(registry).have(t, numbers)
+	})
+}
+
+// The counter goes back below numbers that Leasers have. Starts discard the keys of leases, refuse to go on
+// after three of them, name the command, and go on after it, with a number above the one that it names. Nothing
+// is lowered by it.
+func TestCounterWentBack(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		for want := int64(1); want <= 5; want++ {
+			if got := assign(t, s.leaser(s.DB, quiet)); got != want {
+				t.Fatalf("number %d, want %d", got, want)
+			}
+		}
+		node := s.as(registry)
+		node.Exec(t, "DELETE FROM %s WHERE id > 0", node.Table)
+		node.setNext(t, 4)
+		if got := assign(t, s.kind(aRegistry, s.DB)); got != 6 {
+			t.Errorf("a Registry got number %d, want 6 after two keys of leases", got)
+		}
+		for _, kind := range []string{aLeaser, aRegistry} {
+			node.Exec(t, "DELETE FROM %s WHERE id > 0", node.Table)
+			node.setNext(t, 1)
+			_, err := try(t, s.kind(kind, s.DB), max22)
+			if !errors.Is(err, worker.ErrKey) {
+				t.Errorf("%s: %v, want ErrKey", kind, err)
+			}
+			wantAll(t, err, "belong to leases", "uidring workers raise", "5 or more", node.Table)
+		}
+		leases := s.leaser(s.DB, quiet)
+		for _, number := range []int64{20, 10, 20} {
+			need.Must(t, leases.Raise(t.Context(), number))
+		}
+		last := int64(20)
+		for _, kind := range []string{aRegistry, aLeaser, aForeign} {
+			got := assign(t, s.kind(kind, s.DB))
+			if got <= last || got > last+3 { // PostgreSQL's counter goes on with each call
+				t.Errorf("number %d, want one above %d", got, last)
+			}
+			last = got
+			need.Must(t, leases.Raise(t.Context(), 22))
+		}
+		wantAll(t, leases.Raise(t.Context(), 0), "number is 0, want")
+	})
+}
+
+// After the number of a range is raised, new numbers of the range are above it, and other ranges are as before. A
+// Backfill's number is new.
+func TestRaiseRange(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		north, south := lease.Config{Numbers: &lease.Range{From: 1, To: 99}}, lease.Config{Numbers: &lease.Range{From: 100, To: 199}}
+		assign(t, s.leaser(s.DB, north))
+		assign(t, s.leaser(s.DB, south))
+		for _, number := range []int64{150, 140, 150} {
+			need.Must(t, s.leaser(s.DB).Raise(t.Context(), number))
+		}
+		b, err := uid.NewBackfill(t.Context(), s.leaser(s.DB, south), uid.BackfillConfig{})
+		need.Must(t, errors.Join(err, b.Close()))
+		if n := b.Worker(); n != 151 {
+			t.Errorf("number %d, want 151", n)
+		}
+		if got := assign(t, s.leaser(s.DB, north)); got != 2 {
+			t.Errorf("number %d, want 2", got)
+		}
+	})
+}
+
+// A free number whose key another program drew, after the counter went back, is not taken.
+func TestFreeNumberDrawnElsewhere(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		h := holdertest.Take(t, s.leaser(s.DB, quiet), max22)
+		release(t, h, time.Now().Add(-time.Hour))
+		node := s.as(registry)
+		node.Exec(t, "DELETE FROM %s WHERE id > 0", node.Table)
+		node.setNext(t, 1)
+		if got := s.draw(t); got != h.Last().Number {
+			t.Fatalf("another program drew %d, want %d", got, h.Last().Number)
+		}
+		if got := assign(t, s.leaser(s.DB, quiet)); got != 2 {
+			t.Errorf("number %d, want 2", got)
+		}
+		// Nor if it is drawn after the look that found the number free.
+		h = holdertest.Take(t, s.leaser(s.DB, quiet), max22)
+		release(t, h, time.Now().Add(-time.Hour))
+		node.Exec(t, "DELETE FROM %s WHERE id = %d", node.Table, h.Last().Number)
+		db, pool := s.Pooled(t)
+		once := sync.OnceFunc(func() { node.setNext(t, h.Last().Number); s.draw(t) })
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if strings.HasPrefix(query, "UPDATE") && strings.Contains(query, "token") {
+				once()
+			}
+			return nil
+		}})
+		if got := assign(t, s.leaser(db, quiet)); got != h.Last().Number+1 {
+			t.Errorf("number %d, want %d", got, h.Last().Number+1)
+		}
+	})
+}
