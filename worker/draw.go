@@ -186,7 +186,6 @@ func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (key int64,
 	}
 	for range maxDiscards {
 		if key, done, err = insert(ctx, w); done || err != nil || key > w.Within.To {
-			s.nodes.warnStep(ctx, s.log.Load())
 			return key, done, err
 		}
 	}

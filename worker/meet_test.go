@@ -18,9 +18,10 @@ import (
 )
 
 // A start is interrupted before each of its statements, and at each commit whose answer is lost, by
-// another start, whose rows are then deleted. No number is given twice, whatever the kinds of the two
-// and whether or not one of them is the first of the database. If one draws and the other chooses,
-// one of them is refused. The other start goes on, however long the first one is stopped.
+// another start, whose rows are then deleted. Then it goes on, or is refused all further statements,
+// as one that is killed or cut off. No number is given twice, whatever the kinds of the two and
+// whether or not one of them is the first of the database. If one draws and the other chooses, one of
+// them is refused. The other start goes on, however long the first one is stopped.
 func TestStartsMeet(t *testing.T) {
 	need.Time(t)
 	kinds := []string{aRegistry, aLeaser, aForeign, aRange, anOrdinal}
@@ -39,11 +40,11 @@ func TestStartsMeet(t *testing.T) {
 						stride = 15
 					}
 					for i, how := range []struct {
-						before int
-						lost   bool
-					}{{0, false}, {2, false}, {0, true}} {
+						before    int
+						lost, cut bool
+					}{{0, false, false}, {2, false, false}, {0, true, false}, {0, false, true}, {1, false, true}} {
 						for point := 1 + (len(first)+len(second)+i)%stride; ; point += stride {
-							m := meeting{store: s.another(t), T: t, point: point, lost: how.lost, given: map[int64]string{}}
+							m := meeting{store: s.another(t), T: t, point: point, lost: how.lost, cut: how.cut, given: map[int64]string{}}
 							if m.run(how.before, first, second) {
 								break
 							}
@@ -59,7 +60,8 @@ type meeting struct {
 	*store
 	*testing.T
 	point int
-	lost  bool
+	lost  bool // the answer of the commit is lost
+	cut   bool // no statement follows
 	mu    sync.Mutex
 	given map[int64]string
 }
@@ -81,7 +83,7 @@ func (m *meeting) start(kind string, db *gorm.DB) {
 		}
 		m.given[gen.Worker()] = kind
 	case kind == aRegistry && errors.Is(err, worker.ErrKey): // its row was deleted before it was read back
-	case !errors.Is(err, worker.ErrMixed) && !errors.Is(err, errAnswer) && !errors.Is(err, lease.ErrHeld):
+	case !errors.Is(err, worker.ErrMixed) && !errors.Is(err, errAnswer) && !errors.Is(err, lease.ErrHeld) && !(m.cut && errors.Is(err, errMade)):
 		m.Errorf("point %d, lost %t: %s: %v", m.point, m.lost, kind, err)
 	}
 }
@@ -129,6 +131,9 @@ func (m *meeting) run(before int, first, second string) (beyond bool) {
 				m.Errorf("point %d: a %s begins a transaction, so it can be stopped with what others wait for", m.point, first)
 			}
 			interrupt()
+			if m.cut && at >= m.point {
+				return errMade
+			}
 			return nil
 		}
 	}
@@ -150,6 +155,39 @@ func (m *meeting) run(before int, first, second string) (beyond bool) {
 		}
 	}
 	return at < m.point
+}
+
+// A start that is stopped between any two statements keeps no operator from altering the tables, nor a start behind that.
+func TestFrozenStartHoldsNoLock(t *testing.T) {
+	need.Time(t)
+	on(t, servers, leasers, func(t *testing.T, s *store) {
+		for _, kind := range []string{aRegistry, aLeaser, aRange} {
+			for point, beyond := 1, false; !beyond; point += 2 {
+				m := meeting{store: s.another(t), T: t, given: map[int64]string{}}
+				other := m.Open(t, m.URL)
+				m.start(kind, other)
+				db, pool := m.Pooled(t)
+				at := 0
+				pool.Set(dbtest.Faults{Statement: func(context.Context, string) error {
+					if at++; at != point {
+						return nil
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+					defer cancel()
+					for _, table := range []string{"WORKER_NODE", "WORKER_LEASE"} {
+						if err := other.WithContext(ctx).Exec("ALTER TABLE " + m.prefix + table + " ADD extra INT").Error; err != nil && (kind != aRegistry || table == "WORKER_NODE") {
+							t.Errorf("a %s that is stopped at statement %d stops ALTER TABLE %s: %v", kind, point, table, err)
+						}
+					}
+					m.start(kind, other)
+					return nil
+				}})
+				m.start(kind, db)
+				beyond = at < point
+				pool.Heal()
+			}
+		}
+	})
 }
 
 // A range takes a number that it shares with another range, and the row is deleted before the other range

@@ -104,8 +104,8 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	if err := r.keyed(ctx, r.log()); err != nil {
 		return 0, r.fail(ctx, "check", err)
 	}
-	if err := r.committed(ctx); err != nil {
-		return 0, r.fail(ctx, "check the commits of", err)
+	if err := r.readSession(ctx, r.log()); err != nil {
+		return 0, r.fail(ctx, "read the session's settings for", err)
 	}
 	if err := r.leases.beside(ctx, r.table); err != nil {
 		return 0, r.fail(ctx, "look for the table of leases beside", err)
@@ -120,7 +120,6 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	}
 	r.warnClock(ctx, before, created, r.now())
 	r.warnUsedUp(ctx, number, request.Limit)
-	r.warnStep(ctx, r.log())
 	return number, sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
 }
 

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -31,8 +30,6 @@ type dialect struct {
 	date string // the date %s as YYYY-MM-DD
 	now  string // the milliseconds since 1970, when the expression is evaluated
 
-	reads sql.IsolationLevel // the least at which nothing uncommitted is seen; the default is any
-
 	greatest string                 // the function of the greatest of its arguments
 	lock     string                 // locks the rows that a subquery reads
 	made     func(wrote int64) bool // whether Store.count, which wrote so many rows, may have made the first one
@@ -42,8 +39,7 @@ type dialect struct {
 // dialects are by the name of GORM's dialector.
 var dialects = map[string]dialect{
 	"mysql": {
-		date:  "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
-		reads: sql.LevelReadCommitted,
+		date: "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
 		// Not UNIX_TIMESTAMP(NOW()): where clocks are put back in autumn, that
 		// jumps an hour.
 		now:      "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",

@@ -108,15 +108,16 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if err := s.ready(ctx); err != nil {
 		return s.marked(err)
 	}
+	if err := s.nodes.readSession(ctx, log); err != nil {
+		return s.marked(err)
+	}
+	s.dirty.Store(s.nodes.dirty.Load())
 	for _, t := range []*table{s.nodes, s.table} {
 		if err := t.keyed(ctx, log); err != nil {
 			return s.marked(err)
 		}
 	}
 	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.full()); err != nil {
-		return s.marked(err)
-	}
-	if err := s.committed(ctx); err != nil {
 		return s.marked(err)
 	}
 	s.log.Store(log)
@@ -239,7 +240,7 @@ func (s *Store) free(tx *gorm.DB, within leasestore.Range, is state, full bool, 
 // unleased is the condition that no key of WORKER_NODE is the number of a row, but for one that a Leaser drew.
 const unleased = "NOT EXISTS (SELECT 1 FROM {nodes} WHERE {nodes}.id = worker_id AND {nodes}.port <> '" + drawnPort + "')"
 
-var errNoClock = errors.New("the database's clock was not read")
+var errNoClock = errors.New("the database's clock was not read; a DSN must not rename columns, as columnsWithAlias does")
 
 // Read implements leasestore.Store. It returns only rows that other processes can also see.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
@@ -299,6 +300,9 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	}
 	rows := make([]leasestore.Row, len(records))
 	for i, r := range records {
+		if r.Token == nil {
+			return nil, errNoClock
+		}
 		rows[i] = r.row(expiry)
 	}
 	return rows, nil

@@ -26,6 +26,7 @@ type table struct {
 	ensure bool  // create it if it is missing
 	faults error // of the config
 
+	dirty  atomic.Bool            // sessions read what is not committed; written by readSession, read by reads
 	schema atomic.Pointer[string] // of WORKER_NODE, in which WORKER_LEASE is looked for; written by beside, read by full
 }
 
@@ -87,15 +88,6 @@ func (t *table) exec(ctx context.Context, statement string, vars ...any) (rows i
 	return rows, err
 }
 
-// reads runs f, which only reads, and sees committed rows only, whatever the session's level of isolation.
-func (t *table) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
-	level := t.dialect().reads
-	if level == sql.LevelDefault {
-		return t.noTable(t.alone(ctx, f))
-	}
-	return t.noTable(t.primary(ctx, f, &sql.TxOptions{Isolation: level}))
-}
-
 // ask runs a query as reads does, and scans the rows into dest.
 func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) error {
 	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, t.values(vars...)...).Scan(dest).Error })
@@ -143,16 +135,6 @@ func (t *table) check() error {
 		err = fmt.Errorf("%w: %w", ErrDB, err)
 	}
 	return errors.Join(t.faults, err)
-}
-
-// committed returns an error if statements of the handle do not commit by themselves. It matches ErrDB,
-// unless the database did not say.
-func (t *table) committed(ctx context.Context) error {
-	err := sqldb.Uncommitted(ctx, t.db)
-	if errors.Is(err, sqldb.ErrUncommitted) {
-		err = fmt.Errorf("%w: %w", ErrDB, err)
-	}
-	return err
 }
 
 // keyed refuses a table whose key is not unique. It returns an error that is transient as well.

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/uidring/uidring/internal/calls"
@@ -30,18 +29,4 @@ func (r *Registry) warnUsedUp(ctx context.Context, number, limit int64) {
 	}
 	r.log().WarnContext(ctx, "worker: numbers are running out; starts will fail when none is left",
 		"table", r.name, "number", number, "max", limit, "left", limit-number)
-}
-
-// warnStep logs if each start uses up more than one number. It never fails a start,
-// even if the server does not answer.
-func (t *table) warnStep(ctx context.Context, log *slog.Logger) {
-	if t.db.Name() != "mysql" || log == nil {
-		return
-	}
-	var step int64
-	if err := t.ask(ctx, &step, "SELECT @@auto_increment_increment"); err != nil || step <= 1 {
-		return
-	}
-	log.WarnContext(ctx, "worker: each new number uses up several, because of the server's auto_increment_increment",
-		"table", t.name, "step", step)
 }

@@ -142,19 +142,19 @@ func kill(n *nemesis) {
 	})
 }
 
-// herd starts fifty processes at the same time, and kills each after a random time: some before they
+// herd starts sixty processes at the same time, and kills each after a random time: some before they
 // have a number, others while they draw ids.
 func herd(n *nemesis) {
-	for i := range 50 {
+	for i := range 60 {
 		n.member(i%stamps, 0, n.between(0, 2500*time.Millisecond), "starts in a herd")
 	}
 	n.going.Wait()
 }
 
-// joined is a herd, into which a process of each of the other seats starts.
+// joined is a herd, into which processes of the other seats start.
 func joined(n *nemesis) {
-	for i := stamps; i < seats; i++ {
-		n.member(i, n.between(50*time.Millisecond, 800*time.Millisecond), 2500*time.Millisecond, "starts into a herd")
+	for i := range 4 {
+		n.member(stamps+i%(seats-stamps), n.between(50*time.Millisecond, 800*time.Millisecond), 2500*time.Millisecond, "starts into a herd")
 	}
 	herd(n)
 }

@@ -32,7 +32,7 @@ var styles = []struct {
 			layout: bits.Layout{TimeBits: 34, WorkerBits: 10, SequenceBits: 10, Epoch: epoch, Unit: short.Unit},
 			deck:   []card{kill, pause, restart, kill, kill, restart, kill, quiet},
 			order: func(o *order, seat int) {
-				o.Leaser = []leaser{leaserBeside, leaserRegistry}[seat%2]
+				o.Leaser = []leaser{leaserWide, leaserRegistry, leaserWide, leaserRegistry, leaserWide, leaserForeign}[seat%6]
 			},
 		},
 	},
@@ -52,15 +52,20 @@ var styles = []struct {
 	},
 }
 
-// firstRegistries is a herd of Leasers on an empty database, into which its first Registries start.
+// firstRegistries is a herd of Leasers on an empty database, into which its first Registries start, and one in another
+// language.
 var firstRegistries = plan{
 	empty: true, only: kindCached, seeded: faultBeside, rate: 1000, layout: bits.Default(),
 	wants: []string{"starts in a herd that had a number", "starts into a herd that had a number"},
 	deck:  []card{joined},
 	order: func(o *order, seat int) {
-		o.Leaser = leaserBeside
-		if seat >= stamps {
+		switch {
+		case seat == seats-1: // the other two have three Registries
+			o.Leaser = leaserForeign
+		case seat >= stamps:
 			o.Leaser = leaserRegistry
+		default:
+			o.Leaser = leaserWide
 		}
 	},
 }

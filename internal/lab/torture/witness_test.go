@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -21,14 +23,14 @@ type leaser string
 const (
 	leaserRanged   leaser = ""         // lease.New, with few numbers
 	leaserWide     leaser = "wide"     // lease.New, with any number
-	leaserBeside   leaser = "beside"   // lease.New, with any number, beside a Registry
 	leaserRegistry leaser = "registry" // worker.NewRegistry
+	leaserForeign  leaser = "foreign"  // rows that are inserted as another language's Registry does
 	leaserLeaf     leaser = "leaf"     // workerzk.NewLeaf
 )
 
 // recorded reports whether the child reports each write to its row. Of the others, ids are
 // compared only with all ids.
-func (l leaser) recorded() bool { return l == leaserRanged || l == leaserWide || l == leaserBeside }
+func (l leaser) recorded() bool { return l == leaserRanged || l == leaserWide }
 
 // leaser returns what gives the child its number. The history knows a lease by the process
 // and the attempt.
@@ -47,12 +49,30 @@ func (c *child) leaser(attempt int64) uid.WorkerSource {
 			config.Prefix = "apart_"
 		}
 		return worker.NewRegistry(c.access.sql, config)
-	case leaserWide, leaserBeside:
+	case leaserForeign:
+		return lease.NewPermanent(foreign{c.access.sql})
+	case leaserWide:
 	default:
 		config.Numbers = &lease.Range{From: 0, To: numbers - 1}
 	}
 	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
 	return c.witnessed(lease.New(&ledger{store, c, attempt}, config), attempt)
+}
+
+// foreign is a Registry in another language. It inserts a row as uid-generator does, and reads nothing.
+type foreign struct{ db *gorm.DB }
+
+func (f foreign) Assign(ctx context.Context, _ int64) (key int64, err error) {
+	const insert = "INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) " +
+		"VALUES ('java', '1463725200000-7', 2, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)"
+	last := map[string]string{"mysql": "SELECT LAST_INSERT_ID()", "sqlite": "SELECT LAST_INSERT_ROWID()"}[f.db.Name()]
+	err = f.db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
+		if last == "" {
+			return tx.Raw(insert + " RETURNING id").Scan(&key).Error
+		}
+		return errors.Join(tx.Exec(insert).Error, tx.Raw(last).Scan(&key).Error)
+	})
+	return key, err
 }
 
 func (c *child) witnessed(l *lease.Leaser, attempt int64) *witness {
