@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +18,6 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
-	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // begin starts a generator with a layout of this package's ids, and ends it.
@@ -347,40 +345,5 @@ func TestTwoSchemas(t *testing.T) {
 		if rows, err := s.leaser(db).Leases(t.Context(), 0); tables != 0 || err != nil || len(rows) != 2 {
 			t.Errorf("%d tables in the schema in front, and %d leases, %v; want none, and 2", tables, len(rows), err)
 		}
-	})
-}
-
-// A layout of any length is remembered whole.
-func TestLongLayout(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		s.create(t)
-		long := leasestore.Terms{Layout: strings.Repeat("0123456789", 10)}
-		for range 2 {
-			if remembered, err := s.leaser(s.DB).SwapLayout(t.Context(), "", long); remembered != long.Layout || err != nil {
-				t.Errorf("%s, %v; want %s", remembered, err, long.Layout)
-			}
-		}
-		if remembered, err := s.leaser(s.DB).SwapLayout(t.Context(), "", leasestore.Terms{}); remembered != long.Layout || err != nil {
-			t.Errorf("%s, %v; want %s", remembered, err, long.Layout)
-		}
-	})
-}
-
-// A store that cannot be asked for its layout fails the start, and the error says what was being done.
-func TestLayoutCannotBeRead(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		s.create(t)
-		db, pool := s.Pooled(t)
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if strings.HasPrefix(query, "SELECT host_name AS host") {
-				return errMade
-			}
-			return nil
-		}})
-		_, err := uid.NewCached(t.Context(), s.on(db), uid.CachedConfig{})
-		if !errors.Is(err, errMade) {
-			t.Fatalf("%v, want %v", err, errMade)
-		}
-		wantAll(t, err, fmt.Sprintf("compare the layout with that of %s", s.Table))
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -68,4 +70,45 @@ func TestLayoutOfStoreThatFails(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want the end of the context", err)
 	}
+}
+
+// A layout that changes while a number is taken stops the start, which gives the number back, and a holder that has lost its
+// number takes no other under it.
+func TestLayoutChangesMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		compared, store := 0, new(hooked)
+		store.calling(only("SwapLayout", func(ctx context.Context, _ call) (err error) {
+			if compared++; compared == 2 { // a number has been taken
+				_, err = store.Memory.SwapLayout(ctx, holdertest.Layout, leasestore.Terms{Layout: "B"})
+			}
+			return err
+		}))
+		_, err := holdertest.Try(t.Context(), t, lease.New(store, quiet), 9, time.Now)
+		if !errors.Is(err, lease.ErrLayout) {
+			t.Errorf("%v, want ErrLayout", err)
+		}
+		rows, err := store.List(t.Context(), 0, time.Minute)
+		if err != nil || len(rows) != 1 || rows[0].State != leasestore.StateFree {
+			t.Errorf("%+v, %v; want one free number", rows, err)
+		}
+
+		store = new(hooked)
+		h := holdertest.Take(t, lease.New(store, quiet), 9)
+		_, err = store.Memory.SwapLayout(t.Context(), holdertest.Layout, leasestore.Terms{Layout: "B"})
+		need.Must(t, err)
+		need.Must(t, lease.New(store, quiet).Revoke(t.Context(), 0))
+		time.Sleep(5 * time.Minute)
+		if g := h.Last(); g.Held || !errors.Is(g.Err, lease.ErrLayout) {
+			t.Errorf("granted %+v, want ErrLayout", g)
+		}
+		if rows, err := store.List(t.Context(), 0, time.Minute); err != nil || len(rows) != 1 || rows[0].State != leasestore.StateFree {
+			t.Errorf("%+v, %v; want no number taken", rows, err)
+		}
+		_, err = store.Memory.SwapLayout(t.Context(), "B", leasestore.Terms{Layout: holdertest.Layout})
+		need.Must(t, err)
+		time.Sleep(5 * time.Minute)
+		if g := h.Last(); !g.Held || g.Err != nil {
+			t.Errorf("granted %+v, want a number once the layout is back", g)
+		}
+	})
 }
