@@ -24,8 +24,8 @@ import (
 //  2. Only its drawer makes the lease row of a key, once it knows the key. If the answer is lost, or the drawer is killed
 //     in between, the key is lost: nobody takes a key that another drew. So a new lease row has one maker, and all
 //     that follows is package protocol's.
-//  3. A key whose lease row exists is discarded, by a Leaser and a Registry: the counter has gone back. The
-//     row's INSERT finds that out, or for a Registry a look after the key was committed.
+//  3. A key whose row exists, in WORKER_NODE or WORKER_LEASE, is discarded, by a Leaser and a Registry: the counter
+//     has gone back. The rows' INSERTs find that out, or for a Registry a look after the key was committed.
 //  4. A lease row is not taken over if WORKER_NODE shows that its key was drawn by one that leases nothing, after
 //     the counter went back: the UPDATE has that condition.
 //  5. The record is made before the first number, by an INSERT that succeeds once. A start takes no number
@@ -151,21 +151,25 @@ func (t *table) draw(ctx context.Context, node lease.Node, limit int64) (int64, 
 	return row.ID, err
 }
 
-// wentBack says that the counter of keys gives what leases have.
+// wentBack says that the counter of keys gives what leases have, as key, or what WORKER_NODE has; key is then 0.
 func wentBack(ctx context.Context, nodes, leases *table, key int64) error {
+	var drawn int64
+	if err := nodes.ask(ctx, &drawn, nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}")); err != nil {
+		return err
+	}
 	var is struct {
 		Leased   int64 `gorm:"column:leased"`
 		Greatest int64 `gorm:"column:greatest"`
 	}
 	err := leases.ask(ctx, &is, leases.query("SELECT COUNT(CASE WHEN worker_id = ? THEN 1 END) AS leased, COALESCE(MAX(worker_id), 0) AS greatest FROM {table}"), key)
 	switch {
-	case err != nil:
+	case err != nil && !leases.absent(ctx, err):
 		return err
-	case is.Leased == 0: // a trigger may prevent the row
+	case key > 0 && is.Leased == 0: // a trigger may prevent the row
 		return errIgnored
 	}
-	return fmt.Errorf("%w: the last %d keys of %s, up to %d, belong to leases, so its key counter has gone back, as after TRUNCATE, a restore or a failover; "+
-		"run: uidring workers raise NUMBER, with the greatest number in use, which is %d or more", ErrKey, maxDiscards, nodes.name, key, is.Greatest)
+	return fmt.Errorf("%w: the last %d keys of %s were drawn before, so its key counter has gone back, as after TRUNCATE, a restore or a failover; "+
+		"run: uidring workers raise NUMBER, with the greatest number in use, which is %d or more", ErrKey, maxDiscards, nodes.name, max(drawn, is.Greatest))
 }
 
 // insertDrawn draws a key, and makes its lease row.
@@ -185,7 +189,11 @@ func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (key int64,
 		insert = s.insertBoth
 	}
 	for range maxDiscards {
-		if key, done, err = insert(ctx, w); done || err != nil || key > w.Within.To {
+		key, done, err = insert(ctx, w)
+		if s.dialect().Duplicate(err) { // PostgreSQL counts without looking at the rows
+			key, err = 0, nil
+		}
+		if done || err != nil || key > w.Within.To {
 			return key, done, err
 		}
 	}

@@ -122,7 +122,7 @@ func TestCounterWentBack(t *testing.T) {
 			if !errors.Is(err, worker.ErrKey) {
 				t.Errorf("%s: %v, want ErrKey", kind, err)
 			}
-			wantAll(t, err, "belong to leases", "uidring workers raise", "5 or more", node.Table)
+			wantAll(t, err, "were drawn before", "uidring workers raise", "5 or more", node.Table)
 		}
 		leases := s.leaser(s.DB, quiet)
 		for _, number := range []int64{20, 10, 20} {

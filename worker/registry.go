@@ -151,7 +151,10 @@ func (r *Registry) agree(ctx context.Context, request lease.Request) error {
 // take draws keys until one has no lease.
 func (r *Registry) take(ctx context.Context, node lease.Node, request lease.Request) (number int64, created time.Time, err error) {
 	for range maxDiscards {
-		if number, err = r.draw(ctx, node, request.Limit); err != nil {
+		if number, err = r.draw(ctx, node, request.Limit); r.dialect().Duplicate(err) { // PostgreSQL counts without looking at the rows
+			number = 0
+			continue
+		} else if err != nil {
 			return 0, created, r.fail(ctx, "register in", err)
 		}
 		if created, err = r.confirm(ctx, number, node, request); err != nil {

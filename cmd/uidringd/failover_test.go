@@ -46,7 +46,7 @@ shutdown: {delay: 0s}
 				status, _ := get(t, http.DefaultClient, r.url+path)
 				return status
 			}
-			f.Demote(t, "WORKER_LEASE", "leaf_alloc")
+			f.Demote(t, "WORKER_NODE", "WORKER_LEASE", "leaf_alloc")
 			if name != "two hosts" {
 				servertest.Eventually(t, "the counter fails", func() bool { return status("/v1/orders") == http.StatusServiceUnavailable })
 			}

@@ -56,7 +56,7 @@ func TestFailover(t *testing.T) {
 				t.Fatal(n, err)
 			}
 
-			f.Demote(t, "WORKER_LEASE", "leaf_alloc")
+			f.Demote(t, "WORKER_NODE", "WORKER_LEASE", "leaf_alloc")
 			var last uid.ID
 			servertest.Eventually(t, "everything fails", func() bool {
 				id, err := gen.Next()
