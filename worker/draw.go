@@ -133,7 +133,7 @@ func (t *table) denied(ctx context.Context, err error) error {
 	return sqldb.Denied(t.db, err, append(t.grants(), "USAGE ON SEQUENCE "+sequences[0])...)
 }
 
-// draw commits a row and returns its key. It deletes a row whose key cannot be a number, if the user may.
+// draw commits a row and returns its key.
 func (t *table) draw(ctx context.Context, node lease.Node, limit int64) (int64, error) {
 	row := newEntry(0, node)
 	err := t.create(ctx, &row)
@@ -146,9 +146,14 @@ func (t *table) draw(ctx context.Context, node lease.Node, limit int64) (int64, 
 		err = &lease.ExhaustedError{Next: row.ID, Max: limit, Store: t.name}
 	}
 	if err != nil {
-		_, _ = t.exec(ctx, "DELETE FROM {table} WHERE id = ? AND id <> -1", row.ID)
+		t.remove(ctx, row.ID)
 	}
 	return row.ID, err
+}
+
+// remove deletes the row of a key that cannot be a number, if the user may.
+func (t *table) remove(ctx context.Context, key int64) {
+	_, _ = t.exec(ctx, "DELETE FROM {table} WHERE id = ? AND id <> -1", key)
 }
 
 // wentBack says that the counter of keys gives what leases have, as key, or what WORKER_NODE has; key is then 0.
@@ -239,6 +244,9 @@ func (s *Store) insertBoth(ctx context.Context, w leasestore.Write) (int64, bool
 	}))
 	if err == nil && is.Key <= 0 {
 		err = fmt.Errorf("%w: the key in %s is %d, want 1 or more", ErrKey, s.nodes.name, is.Key)
+	}
+	if err == nil && is.Key > w.Within.To {
+		s.nodes.remove(ctx, is.Key)
 	}
 	return is.Key, is.Made > 0 && err == nil, err
 }

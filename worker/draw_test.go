@@ -148,7 +148,7 @@ func TestRaiseRange(t *testing.T) {
 		north, south := lease.Config{Numbers: &lease.Range{From: 1, To: 99}}, lease.Config{Numbers: &lease.Range{From: 100, To: 199}}
 		assign(t, s.leaser(s.DB, north))
 		assign(t, s.leaser(s.DB, south))
-		for _, number := range []int64{150, 140, 150} {
+		for _, number := range []int64{150, 140, 150, 100} {
 			need.Must(t, s.leaser(s.DB).Raise(t.Context(), number))
 		}
 		b, err := uid.NewBackfill(t.Context(), s.leaser(s.DB, south), uid.BackfillConfig{})

@@ -77,6 +77,8 @@ func TestExhausted(t *testing.T) {
 		}
 		if s.name == "leaser" {
 			refused(limit, limit+1, 2)
+			s.as(registry).setNext(t, 4194307)
+			refused(max22, 4194307, 2)
 			return
 		}
 		refused(limit, limit+1, 0)

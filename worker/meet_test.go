@@ -39,12 +39,13 @@ func TestStartsMeet(t *testing.T) {
 					if raced { // which makes each start ten times slower
 						stride = 15
 					}
+					other := s.Open(t, s.URL)
 					for i, how := range []struct {
 						before    int
 						lost, cut bool
 					}{{0, false, false}, {2, false, false}, {0, true, false}, {0, false, true}, {1, false, true}} {
 						for point := 1 + (len(first)+len(second)+i)%stride; ; point += stride {
-							m := meeting{store: s.another(t), T: t, point: point, lost: how.lost, cut: how.cut, given: map[int64]string{}}
+							m := meeting{store: s.another(t), T: t, other: other, point: point, lost: how.lost, cut: how.cut, given: map[int64]string{}}
 							if m.run(how.before, first, second) {
 								break
 							}
@@ -59,6 +60,7 @@ func TestStartsMeet(t *testing.T) {
 type meeting struct {
 	*store
 	*testing.T
+	other *gorm.DB // connections of the starts that meet the first
 	point int
 	lost  bool // the answer of the commit is lost
 	cut   bool // no statement follows
@@ -91,7 +93,7 @@ func (m *meeting) start(kind string, db *gorm.DB) {
 // run starts some generators like the first, then first, and at a point of it second; then both again. It reports
 // whether the start is shorter than that.
 func (m *meeting) run(before int, first, second string) (beyond bool) {
-	other := m.Open(m.T, m.URL)
+	other := m.other
 	db, pool := m.Pooled(m.T)
 	at := 0
 	var meeting sync.WaitGroup
@@ -161,10 +163,10 @@ func (m *meeting) run(before int, first, second string) (beyond bool) {
 func TestFrozenStartHoldsNoLock(t *testing.T) {
 	need.Time(t)
 	on(t, servers, leasers, func(t *testing.T, s *store) {
+		other := s.Open(t, s.URL)
 		for _, kind := range []string{aRegistry, aLeaser, aRange} {
 			for point, beyond := 1, false; !beyond; point += 2 {
 				m := meeting{store: s.another(t), T: t, given: map[int64]string{}}
-				other := m.Open(t, m.URL)
 				m.start(kind, other)
 				db, pool := m.Pooled(t)
 				at := 0

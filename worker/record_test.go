@@ -146,6 +146,10 @@ func TestDrawnOrDivided(t *testing.T) {
 					continue
 				}
 				wantKind(t, err, chooses(before))
+				if _, err := s.registry(s.DB).Assign(t.Context(), max22); chooses(before) {
+					wantKind(t, err, true)
+					wantNumbers(t, s.as(registry))
+				}
 				wantAll(t, err, "row -1 of "+s.prefix+"WORKER_NODE", "since "+time.Now().UTC().Format(time.DateOnly), "Numbers", "Assigner", "Prefix")
 			}
 		}
@@ -335,15 +339,17 @@ func TestTwoSchemas(t *testing.T) {
 		front := strings.ToLower(s.prefix) + "front"
 		s.Exec(t, "CREATE SCHEMA %s", front)
 		defer s.Exec(t, "DROP SCHEMA %s CASCADE", front)
-		assign(t, s.leaser(s.DB))
+		s.as(registry).create(t)
 		db := s.Open(t, s.With("search_path="+front+",public"))
-		if got := assign(t, s.leaser(db)); got != 2 {
-			t.Errorf("number %d, want 2", got)
+		for want, db := range []*gorm.DB{db, s.DB, db} {
+			if got := assign(t, s.leaser(db)); got != int64(1+want) {
+				t.Errorf("number %d, want %d", got, 1+want)
+			}
 		}
 		var tables int64
 		need.Must(t, s.DB.Raw("SELECT COUNT(*) FROM pg_tables WHERE schemaname = ?", front).Scan(&tables).Error)
-		if rows, err := s.leaser(db).Leases(t.Context(), 0); tables != 0 || err != nil || len(rows) != 2 {
-			t.Errorf("%d tables in the schema in front, and %d leases, %v; want none, and 2", tables, len(rows), err)
+		if rows, err := s.leaser(db).Leases(t.Context(), 0); tables != 0 || err != nil || len(rows) != 3 {
+			t.Errorf("%d tables in the schema in front, and %d leases, %v; want none, and 3", tables, len(rows), err)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/source"
+	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -34,6 +35,9 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if other, ok := errors.AsType[*lease.LayoutError](err); ok {
 		err = fmt.Errorf("its ids have the layout %[1]s, and --layout is %[2]s: give --layout %[1]s, or another --dsn; or, "+
 			"if \"uidring layout %[1]s --next %[2]s\" shows that ids are never equal, --succeeds %[1]s", other.Remembered, other.Layout)
+	}
+	if kind, ok := errors.AsType[*worker.KindError](err); ok {
+		err = fmt.Errorf("%s: give --worker static:N with a number of your own, or another --dsn", kind.Way())
 	}
 	if err != nil {
 		return nil, errors.Join(open.Wrap(err), open.Close())

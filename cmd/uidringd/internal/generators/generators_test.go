@@ -4,15 +4,19 @@ package generators_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/sqlitefile"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -223,7 +227,7 @@ func TestOpenFails(t *testing.T) {
 	}
 	s := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: a, kind: cached, store: file}]\n")
 	defer end(t, s)
-	if got := s.Stats()["a"].Clock.Worker; got != 0 {
+	if got := s.Stats()["a"].Clock.Worker; got != 1 {
 		t.Errorf("worker %d, want the number that was given back", got)
 	}
 }
@@ -249,5 +253,48 @@ generators:
 	end(t, s)
 	if n := strings.Count(log.String(), "creating the table"); n != 1 {
 		t.Errorf("%d lines, want 1: %s", n, log)
+	}
+}
+
+// The pods of a StatefulSet start on the empty tables that are printed, on each database. Then a generator that would draw
+// a number is refused in the words of the config, and so is one with numbers where numbers are drawn.
+func TestDrawnOrDivided(t *testing.T) {
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			start := func(settings string) error {
+				t.Helper()
+				s, err := generators.Open(t.Context(), parse(t, "stores: [{name: db, env: UIDRINGD_TEST_STORE}]\n"+
+					"generators: [{name: ids, kind: default, store: db, "+settings+"}]"), silent)
+				if err == nil {
+					end(t, s)
+				}
+				return err
+			}
+			refused := func(settings string, want ...string) {
+				t.Helper()
+				err := start(settings)
+				for _, want := range append(want, "row -1 of WORKER_NODE", "a store of its own") {
+					if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "lease.Config") {
+						t.Errorf("%s: %v, want %q", settings, err, want)
+					}
+				}
+			}
+			divided, user := clitest.User(t, kind)
+			clitest.Client(t, divided, clitest.Of(clitest.SQL(schema.New)).Succeed(t, "schema", kind, "--user", user.User.Username()))
+			t.Setenv("UIDRINGD_TEST_STORE", divided.String())
+			for ordinal := range 3 {
+				t.Setenv("POD_NAME", fmt.Sprint("ids-", ordinal))
+				need.Must(t, start("worker: statefulset"))
+			}
+			need.Must(t, start("numbers: 10-19"))
+			refused("worker: lease", "divided", "set numbers, or worker: statefulset or static:N")
+			refused("worker: registry", "divided")
+			drawn, _ := clitest.User(t, kind)
+			t.Setenv("UIDRINGD_TEST_STORE", drawn.String())
+			need.Must(t, start("worker: registry"))
+			need.Must(t, start("worker: lease"))
+			refused("numbers: 10-19", "drawn", "remove numbers, and set worker: lease")
+			refused("worker: statefulset", "drawn")
+		})
 	}
 }

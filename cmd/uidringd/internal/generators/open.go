@@ -2,6 +2,7 @@ package generators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -76,7 +77,20 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 			logger.Info("creating the table: its worker numbers start from the beginning", "table", missing, "store", leases.Name)
 		}
 	}
-	return from, leases.Wrap, nil
+	return from, func(err error) error { return leases.Wrap(inKeys(err)) }, nil
+}
+
+// inKeys names the keys of the config where the library's error names fields in Go.
+func inKeys(err error) error {
+	kind, ok := errors.AsType[*worker.KindError](err)
+	if !ok {
+		return err
+	}
+	out := "remove numbers, and set worker: lease or worker: registry"
+	if kind.Divided {
+		out = "set numbers, or worker: statefulset or static:N"
+	}
+	return fmt.Errorf("%w: %s; %s; or give the generator a store of its own", worker.ErrMixed, kind.Way(), out)
 }
 
 // fixed gives a number that the config or the pod's name says.

@@ -30,6 +30,7 @@ type Holder struct {
 	fresh  bool   // without a number: the next request is an Insert with Fresh
 	full   bool   // without a number: nothing is new, so that the next look is full
 	others []Row  // without a number: rows of the last look, to try one after another
+	beyond int64  // without a number: the next new number, as an Insert with Fresh that made no row reported it
 	held   bool
 	owned  Owned   // while held
 	token  string  // while held: of the row, as last known
@@ -158,7 +159,7 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 		h.full = true
 		return false, nil
 	case len(free) == 0:
-		return false, &Exhausted{Next: answer.Next, Max: h.config.Limit, Held: answer.Held}
+		return false, &Exhausted{Next: max(answer.Next, h.beyond), Max: h.config.Limit, Held: answer.Held}
 	default:
 		latest = free[0].Until + h.config.Window/16 // so that starts at the same time do not all take one number
 	}
@@ -200,7 +201,7 @@ func (h *Holder) insertedFresh(request Request, answer Answer) (bool, error) {
 	case h.config.Fresh:
 		return false, &Exhausted{Next: answer.Number, Max: h.config.Limit}
 	}
-	h.full = true
+	h.full, h.beyond = true, answer.Number
 	return false, nil
 }
 
