@@ -20,24 +20,27 @@ import (
 // takes its key. A Leaser takes over a free row of WORKER_LEASE; if none is free, it inserts a row of WORKER_NODE, and
 // then the row of WORKER_LEASE that has its key. No number has two holders, since
 //
-//  1. Each key has one drawer: the server gives no two INSERTs the same key, and no INSERT here names one.
-//  2. Only its drawer makes the lease row of a key, once it knows the key. If the answer is lost, or the drawer is killed
-//     in between, the key is lost: nobody takes a key that another drew. So a new lease row has one maker, and all
-//     that follows is package protocol's.
+//  1. Each key has one drawer: the server gives no two INSERTs the same key, and no start's INSERT names one.
+//  2. Only its drawer makes the lease row of a key, once it knows the key, and while its row of WORKER_NODE is there. If
+//     the answer is lost, or the drawer is killed in between, the key is lost: nobody takes a key that another drew.
+//     So a new lease row has one maker, and all that follows is package protocol's.
 //  3. A key whose row exists, in WORKER_NODE or WORKER_LEASE, is discarded, by a Leaser and a Registry: the counter
 //     has gone back. The rows' INSERTs find that out, or for a Registry a look after the key was committed.
 //  4. A lease row is not taken over if WORKER_NODE shows that its key was drawn by one that leases nothing, after
 //     the counter went back: the UPDATE has that condition.
-//  5. The record is made before the first number, by an INSERT that succeeds once. A start takes no number
-//     before it has read the record, and reads the record again before it uses the number. So all numbers in use
-//     belong to one layout, and are drawn, or all are divided, though a start is stopped between two statements and
-//     the record is deleted and made again meanwhile. Who finds a lease row and no record refuses to make one.
-//  6. Where numbers are divided, a start looks for keys after the record is there: another language's
-//     Registry, which does not read the record, has then drawn before, and is found, or joins a divided
-//     database, which the documentation forbids.
+//  5. The record is made before the first lease, by an INSERT that succeeds once, and only while there is no lease. A
+//     start takes no number before it has read the record, and reads the record again before it uses the number. So all
+//     leases in use belong to one layout, and are drawn, or all are divided, though a start is stopped between two
+//     statements and the record is deleted meanwhile. Who finds a lease and no record refuses to make one.
+//  6. Where numbers are divided, a start looks for drawn keys after its row is there, and a Registry looks for the row
+//     after it has drawn the key. So one of the two finds the other, even if the record was lost in between.
+//     A Registry in another language, which does not look, has drawn before and is found, or joins a divided database,
+//     which the documentation forbids.
 //
-// Rows tell nobody what is new, so old rows of both tables may be deleted. A row is deleted and the counter goes back:
-// then a Leaser that runs is not protected from a Registry in another language, which asks nobody.
+// Rows tell nobody what is new, so old rows of both tables may be deleted. Not protected, since no row shows it: a
+// Registry's number, after the counter went back; a leased number whose row was deleted, after the counter went back; and
+// a Leaser whose number another language's Registry draws then, which asks nobody. A Registry that may not read
+// WORKER_LEASE looks for no lease. The record does not bind Registry.Assign, which states no layout, and makes none.
 //
 // numbers.pml of package lease is the model.
 
@@ -49,34 +52,39 @@ const maxDiscards = 3
 
 const nodeColumns = "host_name, port, type, launch_date, modified, created"
 
-// probeInsert inserts no row, and draws no key.
-const probeInsert = "INSERT INTO {table} (" + nodeColumns + ") SELECT " + nodeColumns + " FROM {table} WHERE 1 = 0"
-
-// What a Leaser must be able to write before it draws a key, on no row.
-var probeLease = []string{
-	"UPDATE {table} SET reserved_until = reserved_until WHERE worker_id = -1 AND 1 = 0",
-	"INSERT INTO {table} (" + leaseColumns + ") SELECT " + leaseColumns + " FROM {table} WHERE worker_id = -1 AND 1 = 0",
-}
-
 const leaseColumns = "worker_id, token, reserved_until, heartbeat_at, host, port, type, created"
 
-// probe fails if the database refuses one of the statements, for want of a right or since it is read-only. A start that
-// draws a key and then fails would draw another at every retry.
-func (t *table) probe(ctx context.Context, statements ...string) error {
+// The probes write no row, and draw no key. They fail if the user lacks a right, or the server is read-only.
+const (
+	probeNode   = "INSERT INTO {table} (" + nodeColumns + ") SELECT " + nodeColumns + " FROM {table} WHERE 1 = 0"
+	probeInsert = "INSERT INTO {table} (" + leaseColumns + ") SELECT " + leaseColumns + " FROM {table} WHERE worker_id = -1 AND 1 = 0"
+	probeUpdate = "UPDATE {table} SET reserved_until = reserved_until WHERE worker_id = -1 AND 1 = 0"
+)
+
+// probe fails if the user lacks a right that a start needs after it has made the record.
+func (s *Store) probe(ctx context.Context) error {
+	if _, err := s.nodes.exec(ctx, probeNode); err != nil {
+		return err
+	}
+	return s.probeLease(ctx)
+}
+
+// probeLease fails if the user could not make or renew a lease. A start that draws a key and then fails would draw another
+// at every retry.
+func (s *Store) probeLease(ctx context.Context) error {
+	statements := []string{probeInsert, probeUpdate}
+	switch s.db.Name() {
+	case "mysql": // both at once
+		statements = []string{probeInsert + " ON DUPLICATE KEY UPDATE reserved_until = VALUES(reserved_until)"}
+	case "sqlite": // has no rights
+		return nil
+	}
 	for _, statement := range statements {
-		if _, err := t.exec(ctx, statement); err != nil {
+		if _, err := s.exec(ctx, statement); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// probe fails if the user lacks a right that a start needs.
-func (s *Store) probe(ctx context.Context) error {
-	if err := s.nodes.probe(ctx, probeInsert); err != nil {
-		return err
-	}
-	return s.table.probe(ctx, probeLease...)
 }
 
 // entry is a row of WORKER_NODE to insert. Column names are lower case for PostgreSQL.
@@ -179,19 +187,11 @@ func wentBack(ctx context.Context, nodes, leases *table, key int64) error {
 
 // insertDrawn draws a key, and makes its lease row.
 func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (key int64, done bool, err error) {
-	var greatest int64
-	if err := s.nodes.ask(ctx, &greatest, s.nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}")); err != nil {
-		return 0, false, err
-	}
-	if greatest >= w.Within.To { // draw no key in vain
-		return greatest + 1, false, nil
-	}
-	if err := s.probe(ctx); err != nil {
-		return 0, false, err
-	}
 	insert := s.insertPair
 	if s.db.Name() == "postgres" {
-		insert = s.insertBoth
+		insert = s.insertBoth // which needs all rights
+	} else if err := s.probeLease(ctx); err != nil {
+		return 0, false, err
 	}
 	for range maxDiscards {
 		key, done, err = insert(ctx, w)
@@ -214,9 +214,10 @@ func (s *Store) insertPair(ctx context.Context, w leasestore.Write) (key int64, 
 	case err != nil:
 		return 0, false, err
 	}
-	err = s.insertRow(ctx, "VALUES (?, ?, ?, {now}, ?, ?, ?, {now})", key, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
+	rows, err := s.exec(ctx, "INSERT INTO {table} ("+leaseColumns+") SELECT id, ?, ?, {now}, ?, ?, ?, {now} FROM {nodes} WHERE id = ? AND port = '"+drawnPort+"'",
+		w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, key)
 	if !s.dialect().Duplicate(err) {
-		return key, err == nil, err
+		return key, rows > 0 && err == nil, err
 	}
 	var own int64 // a proxy may have sent the statement twice
 	err = s.ask(ctx, &own, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?"), key, w.Token)
@@ -239,7 +240,7 @@ func (s *Store) insertBoth(ctx context.Context, w leasestore.Write) (int64, bool
 		return tx.Raw(s.query("WITH drawn AS (INSERT INTO "+s.nodes.quoted()+" ("+nodeColumns+") VALUES (?, ?, "+number(int64(node.Type))+
 			", CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP) RETURNING id), made AS (INSERT INTO {table} ("+leaseColumns+
 			") SELECT id, ?, "+number(w.Until)+", {now}, ?, ?, "+number(int64(w.Node.Type))+", {now} FROM drawn WHERE id BETWEEN 1 AND "+number(w.Within.To)+
-			" ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id) SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
+			" ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id), renewable AS ("+probeUpdate+") SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
 			node.Host, node.Port, w.Token, w.Node.Host, w.Node.Port).Scan(&is).Error
 	}))
 	if err == nil && is.Key <= 0 {

@@ -114,14 +114,14 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 		if err := probe(ctx); err != nil {
 			return "", err
 		}
-		if err := nodes.insertRecord(ctx, newRecord(t, time.Now())); err != nil && !nodes.dialect().Duplicate(err) {
+		if err := nodes.insertRecord(ctx, leases, newRecord(t, time.Now())); err != nil && !nodes.dialect().Duplicate(err) {
 			return "", err
 		}
 	}
 }
 
 // first refuses a first start where rows show that it is none. again is true if the record is there by now. The
-// record is made before the first number, so whoever sees a number and still no record knows that it is gone.
+// record is made before the first lease, so whoever sees a lease and still no record knows that it is gone.
 func first(ctx context.Context, nodes, leases *table, t leasestore.Terms) (again bool, err error) {
 	leased, counted, err := leases.leased(ctx)
 	if err != nil {
@@ -205,12 +205,20 @@ func (t *table) counter(ctx context.Context) (next int64, err error) {
 
 var autoIncrement = regexp.MustCompile(`\) .*\bAUTO_INCREMENT=(\d+)`)
 
-// insertRecord makes the record, and expects that it is there, and once. A key may not accept -1.
-func (t *table) insertRecord(ctx context.Context, r record) error {
-	_, err := t.exec(ctx, "INSERT INTO {table} (id, host_name, port, type, launch_date, modified, created) VALUES (-1, ?, ?, "+
-		strconv.Itoa(r.Type)+", "+recordDates+")", r.Host, r.Port)
-	if t.dialect().Duplicate(err) {
-		return err
+// insertRecord makes the record unless there is a lease, whose record was lost, and expects that it is there, and once. A
+// key may not accept -1.
+func (t *table) insertRecord(ctx context.Context, leases *table, r record) error {
+	insert := "INSERT INTO {table} (id, " + nodeColumns + ") SELECT -1, ?, ?, " + strconv.Itoa(r.Type) + ", " + recordDates + " FROM (SELECT 1 AS one) once"
+	wrote, err := t.exec(ctx, insert+" WHERE NOT EXISTS (SELECT 1 FROM "+leases.quoted()+")", r.Host, r.Port)
+	if t.absent(ctx, err) {
+		wrote, err = t.exec(ctx, insert, r.Host, r.Port)
+	}
+	if err == nil && wrote == 0 {
+		leased, _, err := leases.leased(ctx)
+		if err == nil && !leased { // a trigger may do that
+			err = fmt.Errorf("%w: %w", ErrKey, errIgnored)
+		}
+		return err // the next look finds the lease
 	}
 	if err != nil && !t.dialect().Unfit(err) {
 		return err
@@ -276,16 +284,25 @@ func (e *KindError) Error() string {
 func (e *KindError) Is(target error) bool { return target == ErrMixed }
 
 // foreign refuses a generator that chooses its numbers if another program has drawn one of them, and returns how many
-// keys were drawn at all.
+// keys have rows. The counter shows keys whose rows were deleted, where it may be read.
 func (t *table) foreign(ctx context.Context, within leasestore.Range) (keys int64, err error) {
 	var is struct {
 		Keys int64  `gorm:"column:found"`
 		Own  *int64 `gorm:"column:own"`
 	}
 	err = t.ask(ctx, &is, t.query("SELECT COUNT(*) AS found, MIN(CASE WHEN id BETWEEN ? AND ? THEN id END) AS own FROM {table} WHERE id > 0"), within.From, within.To)
-	if err == nil && is.Own != nil {
-		err = fmt.Errorf("%w: this generator may take %s, and %s shows that another program has drawn %d; choose numbers above its keys, "+
-			"and stop the program: in this database, generators choose their numbers", ErrMixed, within, t.name, *is.Own)
+	if err != nil {
+		return 0, err
 	}
-	return is.Keys, err
+	next, unread := t.counter(ctx)
+	switch {
+	case is.Own != nil:
+		next = *is.Own + 1
+	case t.dialect().Transient(unread) || ctx.Err() != nil:
+		return 0, unread
+	case unread != nil || max(within.From, 1) >= next: // there is no key 0
+		return is.Keys, nil
+	}
+	return 0, fmt.Errorf("%w: this generator may take %s, and another program has drawn keys of %s, such as %d; choose numbers above its keys, "+
+		"and stop the program: in this database, generators choose their numbers", ErrMixed, within, t.name, next-1)
 }

@@ -101,7 +101,7 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	if err := r.ready(ctx); err != nil {
 		return 0, err
 	}
-	if err := r.keyed(ctx, r.log()); err != nil {
+	if err := keyed(ctx, r.log(), r.table); err != nil {
 		return 0, r.fail(ctx, "check", err)
 	}
 	if err := r.readSession(ctx, r.log()); err != nil {
@@ -129,7 +129,7 @@ func (r *Registry) agree(ctx context.Context, request lease.Request) error {
 	terms := leasestore.Terms{Within: leasestore.Range{From: 1, To: request.Limit}}
 	if request.Layout != "" {
 		return request.CheckLayout(ctx, terms, func(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
-			return swapLayout(ctx, r.table, r.leases, old, terms, func(ctx context.Context) error { return r.probe(ctx, probeInsert) })
+			return swapLayout(ctx, r.table, r.leases, old, terms, func(ctx context.Context) error { _, err := r.exec(ctx, probeNode); return err })
 		})
 	}
 	for {

@@ -112,10 +112,8 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 		return s.marked(err)
 	}
 	s.dirty.Store(s.nodes.dirty.Load())
-	for _, t := range []*table{s.nodes, s.table} {
-		if err := t.keyed(ctx, log); err != nil {
-			return s.marked(err)
-		}
+	if err := keyed(ctx, log, s.nodes, s.table); err != nil {
+		return s.marked(err)
 	}
 	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.full()); err != nil {
 		return s.marked(err)
@@ -140,8 +138,8 @@ func (s *Store) ready(ctx context.Context) error {
 	return s.table.ready(ctx)
 }
 
-// SwapLayout implements leasestore.Store, with the record in WORKER_NODE. After the first call of a start
-// that chooses its numbers, it looks for keys that another program has drawn.
+// SwapLayout implements leasestore.Store, with the record in WORKER_NODE. For a holder that chooses its
+// numbers, it then looks for keys that another program has drawn.
 func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	if terms.Layout == "" {
 		if err := s.resolve(ctx); err != nil {
@@ -149,9 +147,9 @@ func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Ter
 		}
 	}
 	remembered, err := swapLayout(ctx, s.nodes, s.table, old, terms, s.probe)
-	if err == nil && terms.Chosen && old == "" {
+	if err == nil && terms.Chosen {
 		var keys int64
-		if keys, err = s.nodes.foreign(ctx, terms.Within); err == nil && keys > 0 {
+		if keys, err = s.nodes.foreign(ctx, terms.Within); err == nil && keys > 0 && old == "" {
 			cmp.Or(s.log.Load(), slog.Default()).WarnContext(ctx, "worker: another program draws numbers from a database in which configs name them; give it a database of its own, "+
 				"because it can draw a number that a generator has", "table", s.nodes.name, "keys", keys)
 		}

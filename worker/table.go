@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -137,24 +138,31 @@ func (t *table) check() error {
 	return errors.Join(t.faults, err)
 }
 
-// keyed refuses a table whose key is not unique. It returns an error that is transient as well.
-func (t *table) keyed(ctx context.Context, log *slog.Logger) error {
-	keyless, err := sqldb.Keyless(ctx, t.db, t.full(), t.kind.key)
+// keyed refuses tables of which one has a key that is not unique, or does not count. It returns an error that is
+// transient as well.
+func keyed(ctx context.Context, log *slog.Logger, tables ...*table) error {
+	t := tables[0]
+	keys := make([][2]string, len(tables))
+	for i, t := range tables {
+		keys[i] = [2]string{t.full(), t.kind.key}
+	}
+	keyless, err := sqldb.Keyless(ctx, t.db, keys...)
 	switch {
 	case t.dialect().Transient(err) || ctx.Err() != nil:
 		return err
 	case err != nil:
-		log.WarnContext(ctx, "worker: the catalog of the database does not say whether the table has a key", "table", t.name, "error", err)
-	case keyless:
+		log.WarnContext(ctx, "worker: the catalog of the database does not say whether the tables have keys", "table", t.name, "error", err)
+	case keyless != "":
+		i := slices.IndexFunc(keys, func(k [2]string) bool { return k[0] == keyless })
 		return fmt.Errorf("%w: %s has none on %s, so two processes could take the same number; stop all users of the table, and run: "+
-			"CREATE UNIQUE INDEX %s_key ON %[2]s (%[3]s)", ErrKey, t.name, t.kind.key, strings.ToLower(t.kind.table))
+			"CREATE UNIQUE INDEX %s_key ON %[2]s (%[3]s)", ErrKey, tables[i].name, keys[i][1], strings.ToLower(tables[i].kind.table))
 	}
 	return t.counts(ctx)
 }
 
 // counts refuses SQLite's keys without AUTOINCREMENT, which come again when the last row is deleted.
 func (t *table) counts(ctx context.Context) error {
-	if t.db.Name() != "sqlite" || t.kind.table != nodeKind.table {
+	if t.db.Name() != "sqlite" {
 		return nil
 	}
 	var texts []string

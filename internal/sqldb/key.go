@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"gorm.io/gorm"
@@ -24,14 +25,24 @@ var keyless = map[string]string{
 		"AND (SELECT GROUP_CONCAT(LOWER(name)) FROM pragma_index_info(i.name)) = key_column)",
 }
 
-// Keyless reports whether a table is sure to have no primary key or unique index of a column alone.
-func Keyless(ctx context.Context, db *gorm.DB, table, column string) (bool, error) {
+// Keyless returns the first of some tables that is sure to have no primary key or unique index of a column alone, or "". The
+// tables are given with their columns.
+func Keyless(ctx context.Context, db *gorm.DB, tables ...[2]string) (string, error) {
 	query, known := keyless[db.Name()]
 	if !known {
-		return false, nil
+		return "", nil
 	}
-	var rows []int64
-	query = strings.ReplaceAll(query, "{column}", column)
-	err := Alone(ctx, db, func(tx *gorm.DB) error { return about(tx, query, table).Scan(&rows).Error })
-	return len(rows) > 0, err
+	for _, t := range tables {
+		if !plain.MatchString(t[0]) { // so that no name has to be quoted
+			return "", fmt.Errorf("table %q: want a plain name", t[0])
+		}
+	}
+	var parts []string
+	for _, t := range tables {
+		part := strings.Replace(query, "SELECT 1 FROM", "SELECT ? AS keyless FROM", 1)
+		parts = append(parts, strings.NewReplacer("{column}", t[1], "?", "'"+t[0]+"'").Replace(part))
+	}
+	var found []string
+	err := Alone(ctx, db, func(tx *gorm.DB) error { return tx.Raw(strings.Join(parts, " UNION ALL ")).Scan(&found).Error })
+	return append(found, "")[0], err
 }

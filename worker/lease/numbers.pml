@@ -11,19 +11,19 @@
  *
  * Each atomic step is one statement of the database. Between two of them anything may happen. A start may stop for any
  * time, or for ever. The answer of a statement that takes a number may be lost. Then nobody owns what it made, and
- * the start takes another. A Leaser makes the rows of a key one after the other, as on MySQL. A lease row may expire at any time, and be taken over; lease.pml has what follows. Rows of
- * both tables may be deleted, also of numbers in use, except the lease row of the number that an Assigner chose: a
- * deleted number is there for an Assigner. The record may be deleted, or changed by an operator. WORKER_NODE may
- * be truncated, with the record, and its counter begins anew. Then a start makes a record, or an operator does, with any
- * layout, and of either kind.
+ * the start takes another. A Leaser makes the rows of a key one after the other, as on MySQL. A lease row may expire at
+ * any time, and be taken over; lease.pml has what follows. Rows of both tables may be deleted, also of numbers in use,
+ * except the lease row of the number that an Assigner chose: a deleted number is there for an Assigner. The record may
+ * be deleted, or changed by an operator. WORKER_NODE may be truncated, with the record, and its counter begins anew.
+ * Then a start makes a record, or an operator does, with any layout, and of either kind.
  *
  * What no row shows is not promised. So these are not compared:
  *
- *   - by owned: two starts, if the first one's key is older than the truncation, and no lease row showed it then, or a
- *     row that showed it was deleted; and another language's Registry with a Leaser that holds the number when it draws
- *   - by owned: a start that draws with one that chooses, if a row that showed the first one's number was deleted
+ *   - by owned: two starts, if the first one's row of WORKER_NODE alone showed its number when that was truncated, or a
+ *     row that showed it was deleted, and then the table was truncated or the record lost or changed; and another
+ *     language's Registry with a Leaser that holds the number when it draws
  *   - by agreed: two starts, if after the first one's last look at the record an operator changed it; or it was lost,
- *     and made again by a start that found no lease when it looked, right before
+ *     and made again while there was no lease
  *   - by agreed: other languages' Registries, and Assign where it found no record; and the layout of Assign: it has none
  *
  * make models checks the sizes below, and also STARTS=3 TRIES=1 LOSSES=0.
@@ -34,14 +34,17 @@
  *   NO_GUARD       (owned) a Leaser uses a key whose lease row exists
  *   REGISTRY_BLIND (owned) a Registry does not look for the lease row of its key
  *   LOOK_EARLY     (owned) a Registry looks for the lease row of the next key, and then draws it
+ *   KEY_BLIND      (owned) a Leaser makes a lease row though another start has drawn the key by then
  *   FOREIGN_ROW    (owned) a lease row whose key another program has drawn is taken over
  *   ADOPT          (owned) after a lost answer, a start takes the last key that was drawn
  *   RECORD_LATE    (gone) the record is made after the first number
  *   READ_ONCE      (gone) a start that finds a lease does not read the record again
  *   NO_REREAD      (agreed) the record is not read again before the number is used
  *   NO_FIRST       (agreed) a start that finds no record makes one, whatever leases there are
+ *   FIRST_APART    (agreed) the statement that makes the record does not look for leases itself
  *   TWO_RECORDS    (agreed) the record is written over one that was made meanwhile
- *   FOREIGN_FIRST  (owned) a start that chooses looks for keys before the record is there
+ *   FOREIGN_FIRST  (owned) a start that chooses looks for keys before it has taken its number
+ *   FOREIGN_ROWS   (owned) it looks for rows only, not at the counter
  *   NO_OTHERS      (owned) a count does not go above those of other ranges
  *   COUNT_LATE     (owned) the count is raised by a statement of its own, after the row is made
  *   REPORT_LAST    (reported) the answer is the last number that anybody made
@@ -49,8 +52,7 @@
  *
  * Not in the model:
  *
- *   - a record that is lost or changed a second time, and Assign while it is lost
- *   - a foreign INSERT that is committed after a range has looked for keys
+ *   - a record that is lost or changed a second time
  *   - foreign Registries that join a database once it is divided
  *   - Leasers that state no layout, and a layout's successor
  *   - what a holder does with a row, which lease.pml has
@@ -68,6 +70,11 @@
 #define LOSSES 1 /* of the record, which is deleted, changed or truncated */
 #endif
 #define NUMBERS 8
+#ifdef FIRST_APART
+#define APART true
+#else
+#define APART false
+#endif
 
 /* Kinds of starts */
 #define FOREIGN 0  /* a Registry in another language */
@@ -103,10 +110,14 @@ bool forgotten;       /* the record was lost or changed at some time */
 bool wasDivided;      /* the record was divided at some time */
 byte back;            /* keys below it are older than the truncation */
 bool gone[NUMBERS];   /* a row that showed who owns the number was deleted */
-
 #define max(a, b) (((a) > (b)) -> (a) : (b))
 #define leases (count[1] || count[2] || row[1] || row[2] || row[3] || row[4] || row[5] || row[6] || row[7])
-#define keys (node[1] && kind != HIGH || kind != ASSIGNER && (node[2] || node[3] || node[4] || node[5] || node[6] || node[7]))
+#define rows (node[1] && kind != HIGH || kind != ASSIGNER && (node[2] || node[3] || node[4] || node[5] || node[6] || node[7]))
+#ifdef FOREIGN_ROWS
+#define keys rows
+#else
+#define keys (key > FROM || rows)
+#endif
 #define agrees (record && divided == chooses(kind) && (mine == layout || mine == ANY))
 #ifdef FOREIGN_ROW
 #define unleased(n) true
@@ -117,7 +128,7 @@ bool gone[NUMBERS];   /* a row that showed who owns the number was deleted */
 #define free(n) (row[n] && unleased(n) && (kind == LEASER || kind == LOW || kind == HIGH && (n) > 1 || kind == ASSIGNER && (n) == 1))
 
 inline own(n) {
-	assert(lost[me] || owner[n] == 0 || gone[n] && (n < back || chooses(kind) != chooses(kinds[owner[n] - 1]))); /* owned */
+	assert(lost[me] || owner[n] == 0 || gone[n] && (n < back || forgotten)); /* owned */
 	owner[n] = (lost[me] -> owner[n] : me + 1);
 	used[me] = true;
 	for (i : 0 .. STARTS - 1) {
@@ -144,7 +155,10 @@ inline insertRecord() {
 #ifndef TWO_RECORDS
 		:: record
 #endif
-		:: else -> write(mine, chooses(kind), missing && blank)
+#if !defined(NO_FIRST) && !defined(RECORD_LATE)
+		:: !record && leases && !APART
+#endif
+		:: else -> write(mine, chooses(kind), missing && !leases)
 		fi;
 		blank = false
 	}
@@ -176,8 +190,7 @@ inline settle() {
 #ifdef RECORD_LATE
 		:: atomic { !seen -> break }
 #else
-		:: atomic { !seen && mine == ANY && missing -> goto stop }
-		:: atomic { !seen && mine == ANY && !missing -> blank = false; break }
+		:: atomic { !seen && mine == ANY -> blank = false; break }
 		:: atomic { !seen && mine != ANY -> skip }; insertRecord()
 #endif
 		fi
@@ -242,11 +255,8 @@ proctype Start(byte me; byte kind; byte mine /* its layout */) {
 	:: atomic { kind != FOREIGN -> skip }
 	fi;
 begin:
-#ifdef FOREIGN_FIRST
-	foreign();
-#endif
 	settle();
-#ifndef FOREIGN_FIRST
+#ifdef FOREIGN_FIRST
 	foreign();
 #endif
 again:
@@ -273,7 +283,14 @@ again:
 		:: atomic { kind == REGISTRY && number == 0 -> goto begin }
 		:: atomic { kind == REGISTRY && number > 0 -> break }
 		:: atomic { kind == LEASER && number == 0 -> skip }
-		:: atomic { kind == LEASER && number > 0 && row[number] == 0 -> row[number] = me + 2; take(); answer() }
+#ifndef KEY_BLIND
+		:: atomic { kind == LEASER && number > 0 && row[number] == 0 && node[number] > 1 -> number = 0 }
+		:: atomic { kind == LEASER && number > 0 && row[number] == 0 && node[number] < 2 ->
+#else
+		:: atomic { kind == LEASER && number > 0 && row[number] == 0 ->
+#endif
+			row[number] = me + 2; take(); answer()
+		   }
 #ifdef NO_GUARD
 		:: atomic { kind == LEASER && number > 0 && row[number] > 0 -> break }
 #else
@@ -319,29 +336,29 @@ again:
 		:: true
 #else
 		:: agrees && (kind != REGISTRY || node[number] == me + 2) -> eras[me] = era + 1
-		:: !record && mine == ANY && !missing && node[number] == me + 2 -> eras[me] = 0
+		:: !record && mine == ANY && node[number] == me + 2 -> eras[me] = 0
 #endif
 		:: else -> giveBack(); goto stop
 		fi;
-#ifndef REGISTRY_BLIND
 		if
+#ifndef REGISTRY_BLIND
 		:: kind == REGISTRY
+#endif
+#ifndef FOREIGN_FIRST
+		:: chooses(kind)
+#endif
 		:: else -> own(number)
 		fi
 	};
+	foreign();
 	atomic {
+#ifndef LOOK_EARLY
+		seen = kind == REGISTRY && row[number] > 0;
+#endif
 		if
-#ifdef LOOK_EARLY
-		:: seen ->
-#else
-		:: row[number] > 0 ->
-#endif
-			number = 0;
-			goto again
-		:: else
-		fi;
-#endif
-		own(number)
+		:: seen -> seen = false; number = 0; goto again
+		:: else -> own(number)
+		fi
 	};
 stop:
 	atomic { number = 0; tries = 0; i = 0; blank = false; seen = false; eras[me] = (used[me] -> eras[me] : 0) }
@@ -370,7 +387,7 @@ end:
 	/* WORKER_NODE is truncated */
 	:: atomic { losses < LOSSES && back == 0 && key > 1 ->
 		losses++;
-		for (n : 1 .. NUMBERS - 1) { gone[n] = gone[n] || n < key && row[n] == 0 || node[n] > 1; node[n] = 0 }
+		for (n : 1 .. NUMBERS - 1) { gone[n] = gone[n] || node[n] > 1; node[n] = 0 }
 		n = 0; back = key;
 		key = 1;
 		missing = missing || record; forgotten = forgotten || record; record = false

@@ -38,7 +38,7 @@ type Faults struct {
 }
 
 // Pooled returns a handle on the connections of s, and the Pool in between.
-func (s *Store) Pooled(t *testing.T) (*gorm.DB, *Pool) {
+func (s *Store) Pooled(t testing.TB) (*gorm.DB, *Pool) {
 	t.Helper()
 	pool := new(Pool)
 	pool.Heal()

@@ -102,7 +102,7 @@ func (s *Store) Open(t testing.TB, url string) *gorm.DB {
 
 // Reopen returns a handle on the same connections with another configuration.
 // change may be nil.
-func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector, config gorm.Config) *gorm.DB {
+func (s *Store) Reopen(t testing.TB, change func(gorm.Dialector) gorm.Dialector, config gorm.Config) *gorm.DB {
 	t.Helper()
 	dialector := s.DB.Dialector
 	if change != nil {
