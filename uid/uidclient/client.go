@@ -17,11 +17,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-const (
-	firstIDs = 128 // ids of the first request
-	leastIDs = 16  // least ids of a later request
-)
-
 // Client issues ids from a generator on uidring servers. Make one with [New] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
@@ -40,12 +35,6 @@ type Client struct {
 	config  Config
 	http    *http.Client
 	running sync.WaitGroup // sessions that are closing
-
-	// Used by the source of the last session.
-	servers *servers
-	ledger  ledger
-	allowed allowance
-	pace    deal.Pace
 
 	mu       sync.Mutex // never held during I/O, nor by a taker that finds an id
 	sessions []*session // sessions that have ids, or will have; never empty
@@ -73,16 +62,13 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		return nil, err
 	}
 	c := &Client{
-		name:    name,
-		config:  config,
-		http:    newHTTP(&config),
-		servers: newServers(requests),
-		ledger:  ledger{instances: map[string]standing{}},
-		allowed: newAllowance(config.MaxIDs),
-		pace:    deal.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
+		name:   name,
+		config: config,
+		http:   newHTTP(&config),
 	}
 	c.loads.Tag = name
 	first := c.newSession()
+	first.fetcher.Store(newFetcher(c, requests))
 	c.sessions = []*session{first}
 	c.draw(first)
 	if err := first.Start(ctx, nil); err != nil {

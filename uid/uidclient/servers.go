@@ -1,16 +1,12 @@
 package uidclient
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-
-	"github.com/uidring/uidring/internal/deal"
 )
 
 // server is a URL, and why the client does not ask it.
@@ -21,7 +17,7 @@ type server struct {
 	until time.Time
 }
 
-// servers chooses the server of each request. One goroutine at a time uses it.
+// servers chooses the server of each request. Only a fetcher uses it.
 type servers struct {
 	all []*server
 	at  int // index of the server that answered last
@@ -81,37 +77,4 @@ func (s *servers) failure() (refused bool, pause time.Duration, err error) {
 		refused = refused && refuses(server.err)
 	}
 	return refused, max(pause, time.Millisecond), list
-}
-
-// fetch asks one server after another for n ids, until one answers. If a server refuses
-// that many, the error is errTooMany.
-func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
-	slow := false
-	for _, s := range c.servers.available() {
-		a, err := c.request(ctx, s, n)
-		if err == nil {
-			err = c.ledger.accept(s, a)
-		}
-		switch {
-		case err == nil:
-			c.servers.answered(s)
-			return a, nil
-		case tooMany(err, n):
-			c.allowed.failed(n)
-			return nil, errTooMany
-		case ctx.Err() != nil: // the client closes: no failure of the server
-			return nil, err
-		}
-		slow = slow || tooSlow(err)
-		c.failures.Add(1)
-		s.failed(err)
-	}
-	if slow {
-		c.allowed.failed(n)
-	}
-	refused, pause, err := c.servers.failure()
-	if refused {
-		return nil, &deal.Refused{Err: fmt.Errorf("uidclient: every server refuses %q: %w", c.name, err), Retry: pause}
-	}
-	return nil, &UnavailableError{c.name, err, pause}
 }

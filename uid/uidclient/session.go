@@ -24,6 +24,10 @@ type session struct {
 	instance string                  // empty before the first answer; used by the source
 	next     atomic.Pointer[session] // nil until the session ends; written by the source
 
+	// fetcher is nil until the session before has ended, and after this one has. Both sources
+	// write it; only this session's source uses the fetcher.
+	fetcher atomic.Pointer[fetcher]
+
 	mu   sync.Mutex       // never held during I/O, nor by a taker
 	runs []ringbuffer.Run // runs that are not in the ring yet
 	half int64            // fetch when so many ids are left
@@ -74,10 +78,11 @@ func (s *session) source(ctx context.Context) (ringbuffer.Run, error) {
 		return ringbuffer.Run{}, errMoved
 	}
 	run, due := s.cut()
-	if run.N > 0 || !due {
+	fetcher := s.fetcher.Load()
+	if run.N > 0 || !due || fetcher == nil {
 		return run, nil
 	}
-	answer, err := s.client.refill(ctx)
+	answer, err := fetcher.refill(ctx)
 	switch {
 	case err != nil:
 		return ringbuffer.Run{}, err
@@ -89,20 +94,27 @@ func (s *session) source(ctx context.Context) (ringbuffer.Run, error) {
 	return run, nil
 }
 
-// end starts the next session, with another instance's answer. The error is never nil.
+// end starts the next session, with another instance's answer, and hands the fetcher to it. The
+// error is never nil.
 func (s *session) end(ctx context.Context, a *answer) error {
 	next := s.client.newSession()
 	next.accept(a)
-	if err := next.Start(ctx, nil); err != nil { // it has ids, so it does not fetch
+	if err := next.Start(ctx, nil); err != nil { // without a fetcher, it puts the answer's runs only
 		return err
 	}
 	if !s.client.add(next) {
 		_ = next.Close()
 		return uid.ErrClosed
 	}
-	s.next.Store(next)
+	s.handOver(next)
 	s.client.leave()
 	return errMoved
+}
+
+func (s *session) handOver(next *session) {
+	s.next.Store(next)
+	next.fetcher.Store(s.fetcher.Swap(nil))
+	next.Wake() // next may have run low already, and found that it could not fetch
 }
 
 // accept adds the runs of an answer. A run ends where half of the answer is used, so
