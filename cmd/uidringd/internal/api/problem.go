@@ -19,6 +19,9 @@ const (
 	uriTooLong       service.Kind = "URI too long"
 )
 
+// statusClientGone is the status under which many servers count requests whose client has gone.
+const statusClientGone = 499
+
 var statuses = map[service.Kind]int{
 	service.BadRequest:      http.StatusBadRequest,
 	service.Unauthorized:    http.StatusUnauthorized,
@@ -30,10 +33,20 @@ var statuses = map[service.Kind]int{
 	service.TooManyRequests: http.StatusTooManyRequests,
 	service.Exhausted:       http.StatusInternalServerError,
 	service.Unavailable:     http.StatusServiceUnavailable,
+	service.Expired:         http.StatusRequestTimeout,
+	service.Cancelled:       statusClientGone,
 }
 
 // Status is the status of a failure in HTTP.
 func Status(e *service.Error) int { return statuses[e.Kind] }
+
+// StatusText is [http.StatusText], and knows each [Status].
+func StatusText(status int) string {
+	if status == statusClientGone {
+		return "Client Closed Request"
+	}
+	return http.StatusText(status)
+}
 
 // problem is the body of a failure, as RFC 9457 has it. Type leads to the failure's
 // description in /openapi.yaml.
@@ -65,7 +78,7 @@ func WriteProblem(w http.ResponseWriter, err error) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(problem{ // a client that is gone reads no error
 		Type:   fmt.Sprintf("/openapi.yaml#/components/responses/%d", status),
-		Title:  http.StatusText(status),
+		Title:  StatusText(status),
 		Status: status,
 		Detail: e.Detail,
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -155,7 +154,7 @@ func failures() string {
 	responses := openapi().Components.Responses
 	for _, kind := range service.Kinds {
 		status := api.Status(&service.Error{Kind: kind})
-		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, status, http.StatusText(status), rpc.Codes[kind], resp.Word(kind),
+		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, status, api.StatusText(status), rpc.Codes[kind], resp.Word(kind),
 			responses[fmt.Sprint(status)].Description)
 	}
 	text.WriteString("\nSome errors of the Redis protocol begin with another word: `WRONGPASS` for an unknown token, `NOPROTO` for an unknown version\n" +

@@ -22,6 +22,8 @@ var words = map[service.Kind]string{
 	service.Forbidden:       "NOPERM",
 	service.TooManyRequests: "TRYAGAIN",
 	service.Unavailable:     "TRYAGAIN",
+	service.Expired:         "TRYAGAIN",
+	service.Cancelled:       "TRYAGAIN",
 }
 
 // explain returns the text for a client, and the failure for metrics and the log.

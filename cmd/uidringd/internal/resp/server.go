@@ -56,7 +56,7 @@ type Server struct {
 	Config
 	ids    *service.Service
 	ctx    context.Context // of draws
-	cut    context.CancelFunc
+	cut    context.CancelCauseFunc
 	last   atomic.Int64   // the greatest id of a connection
 	seldom rate.Sometimes // logs
 
@@ -69,7 +69,7 @@ type Server struct {
 // New returns a server. Call [Server.Shutdown] at the end.
 func New(c Config) *Server {
 	s := &Server{Config: c, ids: c.IDs, seldom: rate.Sometimes{Interval: time.Second}, conns: map[*conn]struct{}{}}
-	s.ctx, s.cut = context.WithCancel(context.Background())
+	s.ctx, s.cut = context.WithCancelCause(context.Background())
 	return s
 }
 
@@ -146,7 +146,7 @@ func (s *Server) Shutdown(ctx context.Context) (err error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	s.cut()
+	s.cut(service.ErrStopping)
 	s.mu.Lock()
 	for c := range s.conns {
 		_ = c.net.Close()

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -21,13 +22,19 @@ var Codes = map[service.Kind]connect.Code{
 	service.TooManyRequests: connect.CodeResourceExhausted,
 	service.Exhausted:       connect.CodeFailedPrecondition,
 	service.Unavailable:     connect.CodeUnavailable,
+	service.Expired:         connect.CodeDeadlineExceeded,
+	service.Cancelled:       connect.CodeCanceled,
 }
 
-// translate returns what a client gets for an error of package service. If w is a
-// [api.Observer], it learns of the failure.
-func translate(w http.ResponseWriter, err error) *connect.Error {
+// translate returns what a client gets for an error of package service, or of a context that has
+// ended with cause. If w is a [api.Observer], it learns of the failure.
+func translate(w http.ResponseWriter, err, cause error) *connect.Error {
 	failure := (*service.Error)(nil)
-	if !errors.As(err, &failure) || Codes[failure.Kind] == 0 {
+	switch {
+	case errors.As(err, &failure) && Codes[failure.Kind] != 0:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		failure = service.Ended(cause)
+	default:
 		failure = &service.Error{Kind: service.Exhausted, Detail: "internal error"}
 	}
 	if o, ok := w.(api.Observer); ok {

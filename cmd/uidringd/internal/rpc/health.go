@@ -35,12 +35,17 @@ func (h Health) of(service string) grpc_health_v1.HealthCheckResponse_ServingSta
 	return grpc_health_v1.HealthCheckResponse_NOT_SERVING
 }
 
-func (h Health) handlers(stopped <-chan struct{}, options ...connect.HandlerOption) map[string]http.Handler {
+func (h Health) handlers(stopped <-chan struct{}, unary, stream []connect.HandlerOption) map[string]http.Handler {
 	return map[string]http.Handler{
-		grpc_health_v1.Health_Check_FullMethodName: connect.NewUnaryHandler(grpc_health_v1.Health_Check_FullMethodName, h.check, options...),
-		grpc_health_v1.Health_List_FullMethodName:  connect.NewUnaryHandler(grpc_health_v1.Health_List_FullMethodName, h.list, options...),
-		grpc_health_v1.Health_Watch_FullMethodName: h.watcher(stopped, options...),
+		grpc_health_v1.Health_Check_FullMethodName: anonymous(connect.NewUnaryHandler(grpc_health_v1.Health_Check_FullMethodName, h.check, unary...)),
+		grpc_health_v1.Health_List_FullMethodName:  anonymous(connect.NewUnaryHandler(grpc_health_v1.Health_List_FullMethodName, h.list, unary...)),
+		grpc_health_v1.Health_Watch_FullMethodName: h.watcher(stopped, stream...),
 	}
+}
+
+// anonymous serves calls of any caller.
+func anonymous(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (&call{writer: w}).serve(h, r) })
 }
 
 func (h Health) check(_ context.Context, r *connect.Request[grpc_health_v1.HealthCheckRequest]) (*connect.Response[grpc_health_v1.HealthCheckResponse], error) {
@@ -67,7 +72,7 @@ const (
 // watcher serves Watch: it sends a status at once, and each change within a second. The
 // stream lasts until the client or the server ends it.
 func (h Health) watcher(stopped <-chan struct{}, options ...connect.HandlerOption) http.Handler {
-	serve := connect.NewServerStreamHandler(grpc_health_v1.Health_Watch_FullMethodName, func(ctx context.Context, r *connect.Request[grpc_health_v1.HealthCheckRequest], stream *connect.ServerStream[grpc_health_v1.HealthCheckResponse]) error {
+	return anonymous(connect.NewServerStreamHandler(grpc_health_v1.Health_Watch_FullMethodName, func(ctx context.Context, r *connect.Request[grpc_health_v1.HealthCheckRequest], stream *connect.ServerStream[grpc_health_v1.HealthCheckResponse]) error {
 		control := http.NewResponseController(callOf(ctx).writer)
 		ticks := time.NewTicker(watchEvery)
 		defer ticks.Stop()
@@ -90,8 +95,5 @@ func (h Health) watcher(stopped <-chan struct{}, options ...connect.HandlerOptio
 				return nil
 			}
 		}
-	}, options...)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		serve.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, &call{writer: w})))
-	})
+	}, options...))
 }

@@ -5,6 +5,7 @@ package rpc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"net/http"
 
@@ -31,9 +32,10 @@ func New(s *service.Service, health Health, stopped <-chan struct{}) map[string]
 		connect.WithReadMaxBytes(maxMessage),
 		connect.WithCompressMinBytes(math.MaxInt), // compressing ids takes longer than making them
 	}
-	handlers := health.handlers(stopped, options...)
+	unary := append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)), connect.WithRequestGate(begin))
+	handlers := health.handlers(stopped, unary, options)
 	large := new(large)
-	_, h := uidringv1connect.NewIdServiceHandler(ids{s, large}, append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)))...)
+	_, h := uidringv1connect.NewIdServiceHandler(ids{s, large}, unary...)
 	h = admitted(s, large, connect.NewErrorWriter(options...), h)
 	for _, procedure := range []string{
 		uidringv1connect.IdServiceNextProcedure,
@@ -55,6 +57,8 @@ type call struct {
 	caller service.Caller
 	writer http.ResponseWriter
 	held   int64 // ids of the answer, if they count; 0 if not
+	begun  bool  // the headers are valid
+	read   bool  // the message was read
 }
 
 type callKey struct{}
@@ -66,24 +70,45 @@ func admitted(s *service.Service, large *large, refuse *connect.ErrorWriter, h h
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := api.Admit(s, w, r)
 		if err != nil {
-			_ = refuse.Write(w, r, translate(w, err)) // fails if the client has gone
+			_ = refuse.Write(w, r, translate(w, err, nil)) // fails if the client has gone
 			return
 		}
 		c := &call{caller: caller, writer: w}
-		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+		c.serve(h, r)
 		if c.held > 0 { // the answer is written, or its client has gone
 			large.leave(r.Context(), c.held)
 		}
 	})
 }
 
+// serve serves a call, and translates why its message could not be read, which interceptors do not
+// learn.
+func (c *call) serve(h http.Handler, r *http.Request) {
+	h.ServeHTTP(c.writer, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+	switch {
+	case c.read || !c.begun:
+	case r.Context().Err() != nil:
+		_ = translate(c.writer, r.Context().Err(), context.Cause(r.Context()))
+	default:
+		_ = translate(c.writer, service.Invalid("the message cannot be read"), nil)
+	}
+}
+
+// begin is called with valid headers, before the message is read.
+func begin(ctx context.Context, _ connect.Spec, _ connect.Peer, _ http.Header) (context.Context, error) {
+	callOf(ctx).begun = true
+	return nil, nil
+}
+
 func failures(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+		c := callOf(ctx)
+		c.read = true
 		answer, err := next(ctx, r)
-		if err != nil {
-			return nil, translate(callOf(ctx).writer, err)
+		if known := (*connect.Error)(nil); err == nil || errors.As(err, &known) {
+			return answer, err
 		}
-		return answer, nil
+		return nil, translate(c.writer, err, context.Cause(ctx))
 	}
 }
 

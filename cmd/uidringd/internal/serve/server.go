@@ -111,8 +111,8 @@ func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout
 	if redis != nil {
 		s.redisAt = redis.Addr()
 	}
-	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(service.ErrStopping)
 	web, err := s.web(base)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout
 	go func() { ended <- start(s.doors.Before(listener)) }()
 	endRedis, err := s.serveRedis(redis, where, stdout, ended)
 	defer func() {
-		cut()
+		cut(service.ErrStopping)
 		_ = endRedis(base) // has ended, unless an error ends the server
 	}()
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	s.stop(web, endRedis)
+	s.stop(web, cut, endRedis)
 	<-ended
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *server) web(base context.Context) (*http.Server, error) {
 
 // stop ends the server. Requests that outlast the time to drain are cut off. The server still exits
 // with 0, since a slow client can cause that.
-func (s *server) stop(web *http.Server, endRedis func(context.Context) error) {
+func (s *server) stop(web *http.Server, cut context.CancelCauseFunc, endRedis func(context.Context) error) {
 	s.draining.Store(true)
 	how := s.config.Shutdown
 	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
@@ -201,7 +201,8 @@ func (s *server) stop(web *http.Server, endRedis func(context.Context) error) {
 	})
 	if err := web.Shutdown(draining); err != nil {
 		s.logger.Warn("requests were cut off", "after", how.Drain)
-		_ = web.Close() // no one is left to tell
+		cut(service.ErrStopping) // before connections end, which looks as if clients had gone
+		_ = web.Close()          // no one is left to tell
 	}
 	ending.Wait()
 }

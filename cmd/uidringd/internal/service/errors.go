@@ -24,10 +24,12 @@ const (
 	TooManyRequests Kind = "too many requests" // the caller's rate is used up
 	Exhausted       Kind = "exhausted"         // no id can be made until an operator acts
 	Unavailable     Kind = "unavailable"       // no id now
+	Expired         Kind = "deadline passed"   // the caller's deadline has passed
+	Cancelled       Kind = "cancelled"         // the caller has cancelled the request, or has gone
 )
 
 // Kinds are those that every protocol has.
-var Kinds = []Kind{BadRequest, Unauthorized, Forbidden, Unknown, TooManyRequests, Exhausted, Unavailable}
+var Kinds = []Kind{BadRequest, Unauthorized, Forbidden, Unknown, TooManyRequests, Exhausted, Unavailable, Expired, Cancelled}
 
 // Error is a failure of a request. Its text may be shown to the caller.
 type Error struct {
@@ -44,6 +46,24 @@ func Invalid(format string, args ...any) *Error {
 	return &Error{Kind: BadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
+// ErrStopping is the cause with which a server cancels the requests that it cuts off.
+var ErrStopping = errors.New("the server is stopping")
+
+// errWait is the cause that ends a request which has waited for Config.Wait.
+var errWait = errors.New("no ids within limits.wait")
+
+// Ended returns the failure of a request whose context has ended with cause. Unless the server has
+// ended the context, the end is the caller's, and neither the log nor an alert takes it for a fault.
+func Ended(cause error) *Error {
+	switch {
+	case errors.Is(cause, ErrStopping):
+		return &Error{Kind: Unavailable, Detail: ErrStopping.Error(), Retry: time.Second, Cause: cause}
+	case errors.Is(cause, context.DeadlineExceeded):
+		return &Error{Kind: Expired, Detail: "the deadline of the request has passed"}
+	}
+	return &Error{Kind: Cancelled, Detail: "the request was cancelled"}
+}
+
 // explain returns the [*Error] for what a catalog or a generator returned. Errors of
 // drivers may hold addresses and passwords, so their text goes to the log alone.
 func (s *Service) explain(name string, entry *Entry, err error) error {
@@ -56,9 +76,6 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 		return &Error{Kind: Unknown, Detail: fmt.Sprintf("there is no generator %q", name)}
 	case errors.Is(err, ErrNotStarted):
 		e.Detail, e.Retry = fmt.Sprintf("generator %q has not started: %s", name, Reason(err)), startRetry
-	case errors.Is(err, context.Canceled):
-		e.Detail = "the request was cancelled"
-		return e
 	case errors.Is(err, uid.ErrTimeExhausted), errors.Is(err, segment.ErrUsedUp):
 		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("generator %q has no ids left", name)
 	case errors.Is(err, uid.ErrRewound):

@@ -33,7 +33,7 @@ func TestErrors(t *testing.T) {
 		{fmt.Errorf("%s: %w", secret, uid.ErrRewound), Exhausted, true, "has gone back"},
 		{fmt.Errorf("%s: %w", secret, segment.ErrTooManyTags), Unavailable, true, "no more can be opened"},
 		{fmt.Errorf("%s: %w", secret, uid.ErrClosed), Unavailable, true, "the server is stopping"},
-		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, false, "was cancelled"},
+		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, true, "cannot issue ids now"},
 		{&segment.LoadError{Tag: "a", Store: secret, Err: errors.New("refused")}, Unavailable, true, "cannot issue ids now"},
 		{errors.New(secret), Unavailable, true, "cannot issue ids now"},
 	} {
@@ -82,6 +82,22 @@ func TestReason(t *testing.T) {
 	for err, want := range said {
 		if got := Reason(fmt.Errorf("at db: %w", err)); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// The cause that ends a request's context decides whose end it is, and only a server's end is worth
+// another attempt. The log has nothing about either.
+func TestEnded(t *testing.T) {
+	for cause, want := range map[error]Kind{context.Canceled: Cancelled, errors.New("reset"): Cancelled, context.DeadlineExceeded: Expired, ErrStopping: Unavailable} {
+		var log bytes.Buffer
+		s := newService(t, &one{entry: entry(hanging)}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		_, err := s.Draw(ctx, Caller{}, "a", 1)
+		e := (*Error)(nil)
+		if !errors.As(err, &e) || e.Kind != want || (e.Retry > 0) != (cause == ErrStopping) || log.Len() > 0 {
+			t.Errorf("%v: %+v, want kind %s; the log is %q", cause, e, want, &log)
 		}
 	}
 }

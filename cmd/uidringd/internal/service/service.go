@@ -224,7 +224,11 @@ func (q *queue) wait(ctx context.Context, name string, limit time.Duration, f fu
 			Cause:  errQueue,
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errWait)
 	defer cancel()
-	return f(ctx)
+	err := f(ctx)
+	if cause := context.Cause(ctx); cause != nil && cause != errWait && errors.Is(err, ctx.Err()) {
+		return Ended(cause)
+	}
+	return err
 }

@@ -231,7 +231,7 @@ func TestWait(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			if err := ask(ctx); kindOf(t, err) != Unavailable || time.Since(began) != time.Second {
+			if err := ask(ctx); kindOf(t, err) != Expired || time.Since(began) != time.Second {
 				t.Errorf("%s after %v: %v", name, time.Since(began), err)
 			}
 		}
