@@ -43,9 +43,11 @@ var ErrSyntax = errors.New("uid: not an id")
 // requires a string: pass the result of [ID.String] or, in a model, define a type such as type
 // TextID struct{ uid.ID }, whose Value method returns that string. ID.Scan can read such a column.
 //
-// A nil *ID is written as null, NULL or <nil>. Read NULL into an *ID or a [database/sql.Null]. A
-// negative ID is invalid: methods fail with [ErrSyntax], or write text that no parser in this
-// package accepts.
+// A nil *ID is written as null, NULL or <nil>, except by encoders that call a method through it,
+// which panics: go-redis (omit such a field with omitempty), gob in a slice or map, yaml.v3 in an
+// interface, attributes of encoding/xml, and Stringer of zerolog. Read NULL into an *ID or a
+// [database/sql.Null]. A negative ID is invalid: methods fail with [ErrSyntax], or write text that
+// no parser in this package accepts.
 //
 // To let the compiler tell kinds of ids apart, embed ID in a struct with no other field. A type
 // defined directly, as in type OrderID uid.ID, would lose the methods.
