@@ -31,6 +31,12 @@ type running struct {
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
 	r := &running{cmd: clitest.Process(t, args...)}
+	r.begin(t)
+	return r
+}
+
+func (r *running) begin(t *testing.T) {
+	t.Helper()
 	r.cmd.Stderr = &r.stderr
 	pipe, err := r.cmd.StdoutPipe()
 	need.Must(t, err)
@@ -39,10 +45,9 @@ func start(t *testing.T, args ...string) *running {
 	line, err := r.stdout.ReadString('\n')
 	if err != nil {
 		_ = r.cmd.Wait()
-		t.Fatalf("%q: %v, %s", args, err, &r.stderr)
+		t.Fatalf("%q: %v, %s", r.cmd.Args, err, &r.stderr)
 	}
 	r.first = clitest.ReadIDs(t, line)[0]
-	return r
 }
 
 // end sends a signal and waits for the process to end.
@@ -73,6 +78,7 @@ func TestProcessSignals(t *testing.T) {
 	}{
 		{syscall.SIGINT, []string{"--layout", hourly, "--generator", "default"}, 130},
 		{syscall.SIGTERM, []string{"--layout", hourly, "--generator", "default"}, 143},
+		{syscall.SIGHUP, []string{"--layout", hourly, "--generator", "default"}, 129},
 		{syscall.SIGINT, []string{"--max-borrow", "-1s"}, 130}, // in full flight
 	} {
 		r := start(t, append([]string{"gen", "-n", "1000000000000", "--worker", "static:1"}, tt.args...)...)
@@ -81,6 +87,43 @@ func TestProcessSignals(t *testing.T) {
 			t.Errorf("%v %q: exit code %d, %q; want %d and silence", tt.signal, tt.args, code, stderr, tt.code)
 		}
 		clitest.ReadIDs(t, rest)
+	}
+}
+
+// A terminal that closes sends SIGHUP several times, and the number is given back all the same.
+func TestHangup(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
+	clitest.Elsewhere(t)
+	r := start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--generator", "default")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for r.cmd.Process.Signal(syscall.SIGHUP) == nil {
+		}
+	}()
+	code, _, stderr := r.wait()
+	<-ended
+	if code != 129 || stderr != "" {
+		t.Errorf("exit code %d, %q; want 129 and silence", code, stderr)
+	}
+	if rows := uidring.Workers(t, database.Default).Leases; len(rows) != 1 || rows[0].State != lease.StateFree {
+		t.Errorf("numbers are %+v, want one that is free", rows)
+	}
+}
+
+// A process that ignores SIGHUP, as nohup makes it do, goes on.
+func TestNoHangup(t *testing.T) {
+	clitest.Elsewhere(t)
+	cmd := clitest.Process(t, "gen", "-n", "1000000000000", "--worker", "static:1", "--layout", hourly, "--generator", "default")
+	cmd.Args = append([]string{"sh", "-c", `trap "" HUP && exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = need.Program(t, "sh")
+	r := &running{cmd: cmd}
+	r.begin(t)
+	need.Must(t, r.cmd.Process.Signal(syscall.SIGHUP))
+	if code, _, stderr := r.end(t, syscall.SIGTERM); code != 143 {
+		t.Errorf("exit code %d, %q; want that of SIGTERM", code, stderr)
 	}
 }
 

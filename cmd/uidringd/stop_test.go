@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -106,9 +105,13 @@ log: {requests_per_s: 0}
 	for answered.Load() < 100 {
 		runtime.Gosched()
 	}
-	for _, signal := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} { // the first does nothing
-		need.Must(t, r.cmd.Process.Signal(signal))
+	need.Must(t, r.cmd.Process.Signal(syscall.SIGHUP)) // which is ignored
+	for range 200 {
+		if status, text := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusOK {
+			t.Fatalf("after SIGHUP, /readyz is %d %s", status, text)
+		}
 	}
+	need.Must(t, r.cmd.Process.Signal(syscall.SIGTERM))
 	for {
 		status, text := get(t, http.DefaultClient, r.url+"/readyz")
 		if status == http.StatusServiceUnavailable && text == "not ready: the server is stopping\n" {

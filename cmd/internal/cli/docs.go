@@ -19,8 +19,8 @@ Exit codes:
   1    failure: for example, a store is unavailable, or a leased number was not
        released (the ids are valid)
   2    usage error: an unknown command or flag, or an invalid value
-  130  interrupted (143 on SIGTERM) before it finished; the output up to then has
-       been written`
+  130  interrupted (143 on SIGTERM, 129 on SIGHUP) before it finished; the output up
+       to then has been written`
 
 // newDocs returns the hidden subcommand that writes the reference of all commands.
 func newDocs() *cobra.Command {

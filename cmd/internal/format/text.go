@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -96,9 +97,46 @@ func (f *TextFlags) Hint(text string) string {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return "; this looks like UTF-16, want UTF-8"
 	}
+	if f.form == "decimal" || f.form == "reversed" {
+		if hint := misspelled(text); hint != "" {
+			return hint
+		}
+	}
 	likely := map[int]string{11: "base62", 13: "base32", 26: tokenForm}[len(text)]
-	if likely == "" || likely == f.form {
+	if likely == "" || likely == f.form || !readable(likely, text) {
 		return ""
 	}
 	return "; if this is a " + likely + " id, add --form " + likely
+}
+
+// readable reports whether a text can be an id in a form, whatever the key of a token is.
+func readable(form, text string) bool {
+	if form == tokenForm {
+		_, err := opaque.ParseToken(text)
+		return err == nil
+	}
+	_, err := forms[form].Parse(text)
+	return err == nil
+}
+
+var (
+	rounded  = regexp.MustCompile(`^[+-]?[0-9]+([.,][0-9]+)?[eE][+-]?[0-9]+$`)
+	fraction = regexp.MustCompile(`^[0-9]+[.,]0{1,2}$`)
+	grouped  = regexp.MustCompile(`^[0-9]{1,3}([,.'’_ \x{a0}\x{2009}\x{202f}][0-9]{3})+$`)
+)
+
+// misspelled says what another program has made of a decimal number.
+func misspelled(text string) string {
+	bare := strings.Trim(text, "\"'`“”‘’«»,;")
+	switch _, err := uid.ParseID(bare); {
+	case rounded.MatchString(bare):
+		return "; a program such as a spreadsheet has rounded this number, so that the id is lost: export the column as text"
+	case fraction.MatchString(bare):
+		return "; this was a floating-point number, which rounds ids above 2^53: read the column as text or as integers"
+	case grouped.MatchString(bare):
+		return "; remove the separators between groups of digits"
+	case err == nil && bare != text:
+		return "; remove the quotation marks and the separators around the digits"
+	}
+	return ""
 }

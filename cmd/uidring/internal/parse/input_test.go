@@ -47,6 +47,28 @@ func TestParseForms(t *testing.T) {
 	}
 }
 
+// A number that another program has spelled is refused with what to do about it, and never taken for
+// another form.
+func TestParseSpellings(t *testing.T) {
+	const lost, float, groups, quotes = "has rounded this number", "was a floating-point number", "separators between groups", "quotation marks"
+	for text, want := range map[string]string{
+		"8.96951E+17": lost, "8,96951E+17": lost, "9E+17": lost, "8.9695074402E+17": lost, `"8.96951E+17"`: lost, "8.96950744028951464e17": lost, "896950744028951e3": lost,
+		"896950744028951464.0": float, "896950744028951464,00": float, "896950744028951464.00": float,
+		"896,950,744,028,951,464": groups, "896.950.744.028.951.464": groups, "896 950 744 028 951 464": groups, "896'950'744'028'951'464": groups,
+		"896_950_744_028_951_464": groups, "896\u00a0950\u00a0744": groups, "896\u202f950": groups, `"896,950"`: groups, "1,000": groups,
+		`"896950744028951464"`: quotes, "'896950744028951464": quotes, "896950744028951464,": quotes, "“896950744028951464”": quotes,
+		"8969507-4402": "want a decimal number", "896.95074402": "want a decimal number", "896950744028.": "want a decimal number", "": "",
+	} {
+		got := uidring.Invoke(t, text+"\n", "parse")
+		if !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "--form") || got.Stdout != "" || (got.Code == 0) != (text == "") {
+			t.Errorf("%q: %+v, want %q", text, got, want)
+		}
+		if again := uidring.Invoke(t, text+"\n", "parse", "--form", "reversed"); again.Stderr != got.Stderr {
+			t.Errorf("%q: --form reversed says %q, want %q", text, again.Stderr, got.Stderr)
+		}
+	}
+}
+
 // What is wrong with a key is said without a part of it.
 func TestParseKeys(t *testing.T) {
 	clitest.Elsewhere(t)

@@ -14,8 +14,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
@@ -62,6 +64,7 @@ func Add(root *cobra.Command) {
 			return err
 		}
 		tuneGC()
+		signal.Ignore(syscall.SIGHUP) // many servers reload their config on it; here a terminal that closes changes nothing
 		ctx, stop := cli.UntilSignal(cmd.Context())
 		defer stop()
 		return serve(ctx, c, path == "", newLogger(c, cmd.ErrOrStderr()), cmd.OutOrStdout())

@@ -10,10 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os/signal"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -52,7 +50,6 @@ const (
 
 // serve opens the generators and serves until ctx ends. trial is true without a config file.
 func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) error {
-	signal.Ignore(syscall.SIGHUP)      // by default SIGHUP ends the process, which gives nothing back then
 	files, err := watch(c.TLS, logger) // nil without TLS
 	if err != nil {
 		return err
