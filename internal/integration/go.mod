@@ -3,6 +3,7 @@ module github.com/uidring/uidring/internal/integration
 go 1.26.0
 
 require (
+	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/chromedp/cdproto v0.159.2
 	github.com/chromedp/chromedp v0.23.0
 	github.com/fxamacker/cbor/v2 v2.9.1
@@ -15,6 +16,8 @@ require (
 	github.com/redis/rueidis v1.0.79
 	github.com/rs/zerolog v1.35.1
 	github.com/uidring/uidring v0.0.0
+	github.com/uidring/uidring/uid/segment/segmentredis v0.0.0
+	github.com/uidring/uidring/worker/workerredis v0.0.0
 	github.com/vmihailenco/msgpack/v5 v5.4.1
 	go.mongodb.org/mongo-driver/v2 v2.10.0
 	go.uber.org/zap v1.28.0
@@ -52,6 +55,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
+	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
@@ -63,3 +67,7 @@ require (
 )
 
 replace github.com/uidring/uidring => ../..
+
+replace github.com/uidring/uidring/worker/workerredis => ../../worker/workerredis
+
+replace github.com/uidring/uidring/uid/segment/segmentredis => ../../uid/segment/segmentredis

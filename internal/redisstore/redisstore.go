@@ -63,6 +63,19 @@ func Denied(err error, rules string) error {
 // pattern escapes what has a meaning in the pattern of a key.
 var pattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`)
 
+// OnMaster begins a script in Lua that does nothing on a replica, whose data may be old and whose
+// writes are lost. At READONLY, the client closes the connection. A server that knows no roles, such
+// as miniredis, has no replicas.
+const OnMaster = `
+do
+	local info = redis.pcall('INFO', 'replication')
+	if type(info) == 'table' then info = redis.call('INFO') end -- a user without the right fails here
+	if string.find(info, 'role:', 1, true) and not string.find(info, 'role:master', 1, true) then
+		return redis.error_reply('READONLY the server is a replica')
+	end
+end
+`
+
 // Await returns what call returns, or ctx's error once ctx ends. A client without
 // ContextTimeoutEnabled waits for the answer even then. The server may still execute the
 // request after Await has returned, as when an answer is lost.

@@ -1,14 +1,14 @@
 package workerredis
 
-import "github.com/redis/go-redis/v9"
+import (
+	"github.com/redis/go-redis/v9"
 
-// prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. A
-// replica's data may be old, and its writes are lost. At READONLY, the client closes the
-// connection. now is in milliseconds, as text.
-const prelude = `
-if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
-	return redis.error_reply('READONLY the server is a replica')
-end
+	"github.com/uidring/uidring/internal/redisstore"
+)
+
+// prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. now is
+// in milliseconds, as text.
+const prelude = redisstore.OnMaster + `
 local time = redis.call('TIME')
 local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
 `

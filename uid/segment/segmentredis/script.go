@@ -1,14 +1,11 @@
 package segmentredis
 
+import "github.com/uidring/uidring/internal/redisstore"
+
 // prelude begins each script. KEYS are the counters and their records, ARGV[1] is the
-// tag. A script returns a list; its first element is a word. Scripts refuse to run on
-// a replica, whose data may be old and whose writes are lost; at READONLY, the client closes
-// the connection. They compare counters as
-// text without leading zeros, since Lua's numbers have 53 bits.
-const prelude = `
-if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
-	return redis.error_reply('READONLY the server is a replica')
-end
+// tag. A script returns a list; its first element is a word. Scripts compare counters as text
+// without leading zeros, since Lua's numbers have 53 bits.
+const prelude = redisstore.OnMaster + `
 local tag = ARGV[1]
 local now = redis.call('TIME')[1]
 local counter = redis.pcall('HGET', KEYS[1], tag) -- pcall, so that WRONGTYPE begins the reply
