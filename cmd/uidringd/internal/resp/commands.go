@@ -78,7 +78,6 @@ func (c *conn) do(args [][]byte) {
 		}
 	}
 	if err == nil {
-		c.work = c.work || cmd.draws
 		err = cmd.run(c, args[1:])
 	}
 	var failed *service.Error

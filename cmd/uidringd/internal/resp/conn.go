@@ -34,8 +34,6 @@ type conn struct {
 	quit     bool      // the connection ends after the answers
 	refused  error     // why the commands that have arrived are refused
 	busy     bool      // one of these is of a caller who may send it
-	work     bool      // one of these is about ids, and not about the connection
-	late     bool      // the server was draining when the connection came
 	multi    bool      // a transaction has begun, in which all commands but a few fail
 
 	about service.Request // the last command; Began is when it and those that came with it arrived
@@ -121,13 +119,12 @@ func (c *conn) answer() bool {
 	if fault != nil && c.broken == nil && !c.quit {
 		c.malformed(fault)
 	}
-	drained := c.work && !c.late && c.Host.Draining()
 	c.flush()
 	if c.busy {
 		c.busy = false
 		gate.Of(c.net).Idle()
 	}
-	return c.broken == nil && !c.quit && c.refused == nil && !(drained && c.from == c.to)
+	return c.broken == nil && !c.quit && c.refused == nil
 }
 
 func (c *conn) parse() (length int, fault error) {
@@ -138,7 +135,7 @@ func (c *conn) parse() (length int, fault error) {
 // begin prepares for commands that have arrived. Its error is that of the host. If that refuses the
 // commands, c.refused has it too.
 func (c *conn) begin() error {
-	c.about.Began, c.work, c.refused = time.Now(), false, nil
+	c.about.Began, c.refused = time.Now(), nil
 	_ = c.net.SetWriteDeadline(c.about.Began.Add(c.Write)) // an error shows in a write
 	err := c.Host.Begin(c.net)
 	if refused, ok := errors.AsType[*service.Error](err); ok {
@@ -154,7 +151,6 @@ func (c *conn) run(length int) {
 	case isINCR(c.args) && !c.multi:
 		n := repeats(c.in[c.from:c.to], length)
 		length *= n
-		c.work = true
 		c.increment(c.generator(c.args[1]), n)
 	case len(c.args) > 0:
 		c.do(c.args)

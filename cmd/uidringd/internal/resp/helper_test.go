@@ -60,10 +60,9 @@ func newCatalog(t testing.TB) catalog {
 
 // host is a process with the server.
 type host struct {
-	refused  error // of Begin
-	fault    error // of Ready
-	draining atomic.Bool
-	running  atomic.Int64
+	refused error // of Begin
+	fault   error // of Ready
+	running atomic.Int64
 
 	mu       sync.Mutex
 	requests []service.Request
@@ -79,8 +78,7 @@ func (h *host) Observe(r *service.Request) {
 	defer h.mu.Unlock()
 	h.requests = append(h.requests, *r)
 }
-func (h *host) Draining() bool { return h.draining.Load() }
-func (h *host) Ready() error   { return h.fault }
+func (h *host) Ready() error { return h.fault }
 
 // server is one under test.
 type server struct {

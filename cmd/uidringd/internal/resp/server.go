@@ -42,11 +42,6 @@ type Host interface {
 	// Observe learns of each command, or of several equal ones. It does not keep r.
 	Observe(r *service.Request)
 
-	// Draining reports whether the server is about to stop. A connection that is older ends after its
-	// next answer with ids, so that its client connects elsewhere. The commands by which clients begin
-	// a connection do not end it.
-	Draining() bool
-
 	// Ready returns why the server should get no requests, nil if it should.
 	Ready() error
 }
@@ -96,9 +91,7 @@ func (s *Server) Serve(l net.Listener) error {
 		if s.TLS != nil {
 			accepted = tls.Server(accepted, s.TLS)
 		}
-		c := newConn(s, accepted)
-		c.late = s.Host.Draining()
-		if !s.enter(c) {
+		if !s.enter(newConn(s, accepted)) {
 			_ = accepted.Close() // the server is stopping
 		}
 	}

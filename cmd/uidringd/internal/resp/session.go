@@ -3,7 +3,6 @@ package resp
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -185,13 +184,10 @@ func (c *conn) discard([][]byte) error {
 	return nil
 }
 
-// info describes the server, as far as clients ask: some wait until loading is 0.
+// info describes the server, as far as clients ask. Some send no command while loading is not 0, so
+// it is 0 as long as commands are answered: a balancer asks by PING.
 func (c *conn) info([][]byte) error {
-	loading := 0
-	if c.Host.Ready() != nil {
-		loading = 1
-	}
-	c.bulk(fmt.Sprintf("# Server\r\nredis_version:%s\r\nserver_name:uidringd\r\nredis_mode:standalone\r\n\r\n"+
-		"# Persistence\r\nloading:%d\r\n\r\n# Replication\r\nrole:master\r\n", redisVersion, loading))
+	c.bulk("# Server\r\nredis_version:" + redisVersion + "\r\nserver_name:uidringd\r\nredis_mode:standalone\r\n\r\n" +
+		"# Persistence\r\nloading:0\r\n\r\n# Replication\r\nrole:master\r\n")
 	return nil
 }

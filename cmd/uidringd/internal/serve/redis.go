@@ -31,8 +31,6 @@ func (s *server) End(nc net.Conn, refused error) {
 
 func (s *server) Observe(r *service.Request) { s.seen.observe(r) }
 
-func (s *server) Draining() bool { return s.draining.Load() }
-
 func (s *server) Ready() error {
 	_, _, fault := s.ready("")
 	return fault
