@@ -1,13 +1,16 @@
 package bench
 
 import (
+	"flag"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 var uidring = clitest.Of(New)
@@ -32,6 +35,30 @@ func TestOutput(t *testing.T) {
 	}
 	if !strings.Contains(out, "\ncpu: ") || strings.Contains(out, "boost=3") {
 		t.Error(out)
+	}
+}
+
+// A sample of a call for many ids is the time of an id, where the line for benchstat has that of the
+// call.
+func TestSample(t *testing.T) {
+	before := flag.Lookup("test.benchtime").Value.String()
+	need.Must(t, flag.Set("test.benchtime", "1000x"))
+	defer flag.Set("test.benchtime", before)
+	o := options{goroutines: []int{1}}
+	for _, n := range []int{1, Batch} {
+		r := &row{name: "x", ids: n, samples: make([][]float64, 1), run: func(b *testing.B) error {
+			for b.Loop() {
+				_ = strings.Repeat("x", 1000)
+			}
+			return nil
+		}}
+		var line strings.Builder
+		need.Must(t, o.sample(t.Context(), &line, r, 0))
+		of, err := strconv.ParseFloat(strings.Fields(line.String())[2], 64)
+		need.Must(t, err)
+		if got := r.samples[0][0] * float64(n); got < 0.99*of || got > 1.01*of {
+			t.Errorf("a sample of %d ids is %v ns, and the line is %s", n, r.samples[0][0], &line)
+		}
 	}
 }
 

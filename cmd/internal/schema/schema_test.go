@@ -105,3 +105,32 @@ func TestSchemaOf(t *testing.T) {
 		}
 	}
 }
+
+// Each right is printed once, a schema's for tables of numbers and of counters alike. Rights to create
+// are comments.
+func TestSchemaGrants(t *testing.T) {
+	for _, args := range [][]string{
+		{"postgres", "--table", "lease=ids.lease,registry=ids.node", "--segments", "leaf_alloc=counters.leaf,sequence=counters.seq"},
+		{"postgres", "--table", "lease=ids.lease", "--segments", "sequence=counters.seq"},
+		{"postgres", "--segments", "leaf_alloc=counters.leaf"},
+		{"mysql"}, {"postgres"},
+	} {
+		out, seen := uidring.Succeed(t, append([]string{"schema"}, args...)...), map[string]int{}
+		for line := range strings.Lines(out) {
+			if line = strings.TrimSpace(line); strings.Contains(line, "GRANT ") {
+				seen[line]++
+			}
+		}
+		for line, n := range seen {
+			if n > 1 || strings.HasPrefix(line, "GRANT") && strings.Contains(line, "CREATE") {
+				t.Errorf("%q: %d times %s", args, n, line)
+			}
+		}
+		for _, schema := range []string{"ids", "counters"} {
+			use, create := "GRANT USAGE ON SCHEMA "+schema+" TO ids;", "-- GRANT CREATE ON SCHEMA "+schema+" TO ids;"
+			if has := strings.Contains(strings.Join(args, " "), "="+schema+"."); has != (seen[use] == 1) || has != (seen[create] == 1) {
+				t.Errorf("%q: %q and %q are there %d and %d times: %s", args, use, create, seen[use], seen[create], out)
+			}
+		}
+	}
+}

@@ -87,8 +87,8 @@ func (c *contract) checkProblem(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	p := clitest.Decode[problem](t, w.Body.String())
 	name, _ := strings.CutPrefix(p.Type, "/openapi.yaml#/components/responses/")
-	if c.doc.Components.Responses[name] == nil || p.Title != http.StatusText(w.Code) || p.Status != w.Code || p.Detail == "" {
-		t.Errorf("problem of a %d: %+v", w.Code, p)
+	if c.doc.Components.Responses[name] == nil || p.Title != http.StatusText(w.Code) || p.Status != w.Code || p.Detail == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("problem of a %d: %+v, %v", w.Code, p, w.Header())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +17,11 @@ import (
 // health asks by TCP, TLS and sockets, and fails unless the answer is 200.
 func TestHealth(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.String() != "/readyz" {
+		status, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/status/"))
+		switch {
+		case err == nil:
+			w.WriteHeader(status)
+		case r.URL.String() != "/readyz":
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 		_, _ = w.Write([]byte(r.URL.String()))
@@ -33,6 +38,8 @@ func TestHealth(t *testing.T) {
 	for _, tt := range []struct{ at, says, err string }{
 		{plain.URL, "/readyz", ""}, {plain.URL + "/", "/readyz", ""}, {secure.URL, "/readyz", ""}, {"unix:" + path, "/readyz", ""},
 		{plain.URL + "/readyz?generator=ids", "/readyz?generator=ids", "503"}, {plain.URL + "/healthz", "/healthz", "503"},
+		{plain.URL + "/status/404", "/status/404", "404 Not Found"}, {plain.URL + "/status/401", "/status/401", "401 Unauthorized"},
+		{plain.URL + "/status/202", "/status/202", "202 Accepted"}, {plain.URL + "/status/500", "/status/500", "500"},
 		{"unix:" + path + "x", "", "no such file"}, {"http://127.0.0.1:1", "", "refused"},
 		{"nonsense", "", "not the address of a server"}, {"ftp://host", "", "not the address of a server"}, {"http://", "", "not the address of a server"}, {"http://%", "", "not the address of a server"},
 	} {

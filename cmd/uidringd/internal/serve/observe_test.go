@@ -59,6 +59,25 @@ func TestAccessLog(t *testing.T) {
 	})
 }
 
+// The time of a request is in seconds, in its metric as in the log.
+func TestDuration(t *testing.T) {
+	inMemory(t, "", func(w *world) {
+		if status, text := w.ask("192.0.2.1", http.MethodGet, "/v1/rare?n=2000", ""); status != http.StatusServiceUnavailable {
+			t.Errorf("%d %s, want 503 after limits.wait", status, text)
+		}
+		_, text := w.ask("192.0.2.1", http.MethodGet, "/metrics", "")
+		const of = `{code="503",route="GET /v1/{name}"`
+		for _, want := range []string{"_sum" + of + "} 2", "_count" + of + "} 1", "_bucket" + of + `,le="1"} 0`, "_bucket" + of + `,le="2.5"} 1`} {
+			if want = "uidringd_request_duration_seconds" + want + "\n"; !strings.Contains(text, want) {
+				t.Errorf("the metrics lack %s: %s", want, text)
+			}
+		}
+		if log := w.log.String(); !strings.Contains(log, "took=2s") {
+			t.Errorf("the log is %s", log)
+		}
+	})
+}
+
 // However often the server is asked, the log says once that a generator is not ready.
 func TestNotReadyIsLoggedOnce(t *testing.T) {
 	inMemory(t, "", func(w *world) {

@@ -95,6 +95,7 @@ func (s *server) look() map[string]error {
 
 func answer(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff") // the text can quote the request
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(text)) // a client that has gone reads no error
 }

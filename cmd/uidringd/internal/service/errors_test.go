@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // TestErrors shows what becomes of the errors of catalogs and generators: what callers
@@ -75,14 +77,36 @@ func TestLogSeldom(t *testing.T) {
 
 // TestReason has each cause behind the text of a driver, and an error of the network.
 func TestReason(t *testing.T) {
-	said := map[error]string{&net.OpError{Op: "dial", Err: errors.New("refused")}: "its store is unavailable", errors.New("x"): "it cannot issue ids; see the log"}
-	for _, known := range reasons {
-		said[known.err] = known.text
-	}
-	for err, want := range said {
+	unwalked := Reasons()
+	for err, want := range map[error]string{
+		ErrStarting:           "it is still starting",
+		uid.ErrClosed:         "it is closed",
+		uid.ErrTimeExhausted:  "its layout has run out of time",
+		uid.ErrBorrowLimit:    "its ids are max_borrow ahead of the clock",
+		uid.ErrReservation:    "no time is reserved under its worker number",
+		uid.ErrClockBackward:  "the clock has moved backward",
+		uid.ErrConfig:         "its settings are invalid; see the log",
+		lease.ErrHeld:         "another process holds its worker number",
+		lease.ErrExhausted:    "no worker number is left",
+		lease.ErrSkew:         "the clock differs too much from its store's",
+		segment.ErrUsedUp:     "its counter is used up",
+		uid.ErrRewound:        "its store has gone back in time",
+		segment.ErrUnknownTag: "its store has no such counter",
+		segment.ErrUnusable:   "its counter cannot be used; see the log",
+		uid.ErrUnavailable:    "its store is unavailable",
+		&net.OpError{Op: "dial", Err: errors.New("refused")}: "its store is unavailable",
+		errors.New("x"): "it cannot issue ids; see the log",
+	} {
 		if got := Reason(fmt.Errorf("at db: %w", err)); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
+		unwalked = slices.DeleteFunc(unwalked, func(text string) bool { return text == want })
+		if !slices.Contains(Reasons(), want) {
+			t.Errorf("Reasons() lacks %q", want)
+		}
+	}
+	if len(unwalked) > 0 {
+		t.Errorf("no error has the reasons %q", unwalked)
 	}
 }
 
