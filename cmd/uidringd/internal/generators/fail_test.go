@@ -3,14 +3,20 @@ package generators
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // A generator is not ready if it is closed, or fails with no id left; tags are if all of
@@ -57,4 +63,40 @@ func TestCloseBesideAStart(t *testing.T) {
 		}
 		close(hangs)
 	})
+}
+
+// A generator that can never start is tried once. Any other is tried again, at pauses of up to 30
+// seconds and what the backoff adds, until it starts.
+func TestTriesAgain(t *testing.T) {
+	run := func(text string, cause error) (log string, took time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			var lines logged.Text
+			c, err := config.Parse([]byte(text), config.Flags{})
+			need.Must(t, err)
+			m := &member{name: "a", config: c.Generators[0].Settings, logger: lines.Logger()}
+			m.state.Store(&state{err: fmt.Errorf("at db: %w", cause)})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			began, s := time.Now(), new(Set)
+			s.keepStarting(ctx, m, c)
+			log, took = lines.String(), time.Since(began)
+			need.Must(t, m.state.Load().close(t.Context()))
+		})
+		return log, took
+	}
+	const good = "generators: [{name: a, kind: slots, worker: \"static:1\", layout: \"31/23/9,epoch=1999-01-01\"}]"
+	for _, cause := range []error{uid.ErrConfig, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig} {
+		if log, took := run(good, cause); took != 0 || !strings.Contains(log, "until the server is restarted") || strings.Contains(log, "attempts=") {
+			t.Errorf("%v after %v: %s", cause, took, log)
+		}
+	}
+	for _, cause := range []error{uid.ErrUnavailable, uid.ErrRewound, lease.ErrHeld, lease.ErrExhausted, lease.ErrSkew, segment.ErrUnknownTag, segment.ErrUsedUp, errors.New("x")} {
+		if log, took := run(good, cause); took == 0 || took > time.Second || !strings.Contains(log, "the generator has started\" attempts=2") {
+			t.Errorf("%v after %v: %s", cause, took, log)
+		}
+	}
+	missing := "stores: [{name: file, url: " + t.TempDir() + "/none/ids.db}]\ngenerators: [{name: a, kind: segment, store: file}]"
+	if log, took := run(missing, uid.ErrUnavailable); took != time.Hour || strings.Count(log, "has not started") < 3600/45 {
+		t.Errorf("%d attempts in %v", strings.Count(log, "has not started"), took)
+	}
 }

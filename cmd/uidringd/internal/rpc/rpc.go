@@ -74,10 +74,12 @@ func admitted(s *service.Service, large *large, refuse *connect.ErrorWriter, h h
 			return
 		}
 		c := &call{caller: caller, writer: w}
+		defer func() {
+			if c.held > 0 { // the answer is written, or its client has gone
+				large.leave(r.Context(), c.held)
+			}
+		}()
 		c.serve(h, r)
-		if c.held > 0 { // the answer is written, or its client has gone
-			large.leave(r.Context(), c.held)
-		}
 	})
 }
 

@@ -243,3 +243,29 @@ func TestLargeAnswers(t *testing.T) {
 		}
 	})
 }
+
+// An address gets back its share of large answers when they end, and what was refused takes none, while
+// the address keeps a connection.
+func TestLargeShareIsGivenBack(t *testing.T) {
+	inMemory(t, "limits: {ids: 1000000, write: 1h}\n", func(w *world) {
+		ask := func(want int) {
+			t.Helper()
+			if status, _ := w.ask("10.0.0.1", http.MethodPost, "/uidring.v1.IdService/Next", `{"name": "many", "n": 400000}`); status != want {
+				t.Errorf("400,000 ids: %d, want %d", status, want)
+			}
+		}
+		w.hold(w.web, "10.0.0.1", 1, func(net.Conn) {}) // it sends nothing yet
+		unread := w.dial(w.web, "10.0.0.1")
+		go drain(unread)
+		framer := begin(unread, 0)
+		streams(framer, 1, "POST", "/uidring.v1.IdService/Next", false)
+		_ = framer.WriteData(1, true, append([]byte{0, 0, 0, 0, 10}, "\x0a\x04many\x10\x80\xb5\x18"...)) // 400,000 ids
+		synctest.Wait()
+		ask(http.StatusServiceUnavailable)
+		ask(http.StatusServiceUnavailable)
+		_ = unread.Close()
+		synctest.Wait()
+		ask(http.StatusOK)
+		ask(http.StatusOK)
+	})
+}
