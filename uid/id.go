@@ -50,7 +50,8 @@ var ErrSyntax = errors.New("uid: not an id")
 // no parser in this package accepts.
 //
 // To let the compiler tell kinds of ids apart, embed ID in a struct with no other field. A type
-// defined directly, as in type OrderID uid.ID, would lose the methods.
+// defined directly, as in type OrderID uid.ID, would lose the methods. A few libraries see the struct
+// and not the id: docs/databases.md says what they need.
 //
 //	type OrderID struct{ uid.ID }
 type ID int64
