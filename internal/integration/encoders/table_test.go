@@ -3,6 +3,7 @@ package encoders
 import (
 	"database/sql"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -71,7 +72,7 @@ func TestGin(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	bind := func(text string, v any) error {
 		c, _ := gin.CreateTestContext(httptest.NewRecorder())
-		c.Request = httptest.NewRequest("GET", "/?id="+text, nil)
+		c.Request = httptest.NewRequest(http.MethodGet, "/?id="+text, nil)
 		return c.ShouldBindQuery(v)
 	}
 	var plain struct {
@@ -110,10 +111,10 @@ func TestJsoniter(t *testing.T) {
 func TestXorm(t *testing.T) {
 	documented(t, "xorm", "`TEXT`", "declare the field as `uid.ID`")
 	type Embedded struct {
-		Id orderID `xorm:"pk"` //nolint:revive // as xorm wants it
+		Id orderID `xorm:"pk"`
 	}
 	type Plain struct {
-		Id uid.ID `xorm:"pk"` //nolint:revive // as xorm wants it
+		Id uid.ID `xorm:"pk"`
 	}
 	db, err := xorm.NewEngine("sqlite", filepath.Join(t.TempDir(), "ids.db"))
 	need.Must(t, err)

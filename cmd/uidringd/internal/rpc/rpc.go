@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
@@ -32,7 +33,7 @@ func New(s *service.Service, health Health, stopped <-chan struct{}) map[string]
 		connect.WithReadMaxBytes(maxMessage),
 		connect.WithCompressMinBytes(math.MaxInt), // compressing ids takes longer than making them
 	}
-	unary := append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)), connect.WithRequestGate(begin))
+	unary := slices.Concat(options, []connect.HandlerOption{connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)), connect.WithRequestGate(begin)})
 	handlers := health.handlers(stopped, unary, options)
 	large := new(large)
 	_, h := uidringv1connect.NewIdServiceHandler(ids{s, large}, unary...)

@@ -227,7 +227,7 @@ func (q *queue) wait(ctx context.Context, name string, limit time.Duration, f fu
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errWait)
 	defer cancel()
 	err := f(ctx)
-	if cause := context.Cause(ctx); cause != nil && cause != errWait && errors.Is(err, ctx.Err()) {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errWait) && errors.Is(err, ctx.Err()) {
 		return Ended(cause)
 	}
 	return err
