@@ -4,55 +4,58 @@ import (
 	"context"
 	"log/slog"
 	"regexp"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 )
 
-type setting struct {
-	name   string
-	query  string   // selects its value; each ? stands for the table
-	unsafe []string // values with which a crash forgets commits
-}
-
-// engine selects the engine of a table, which may be qualified. MySQL takes a name as it
-// is written.
-const engine = "SELECT engine AS value FROM information_schema.tables WHERE table_name = SUBSTRING_INDEX(?, '.', -1) " +
+// Engine and table_name of a table of MySQL, which may be qualified. MySQL takes a name as it is written.
+const ofTable = "FROM information_schema.tables WHERE table_name = SUBSTRING_INDEX(?, '.', -1) " +
 	"AND table_schema = IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE())"
 
-// flushes are the settings by which a commit reaches the disk before it is answered.
-var flushes = map[string][]setting{
+// risks select the settings with which a crash can undo commits that the database has confirmed, and their values. Each ?
+// stands for the table. A server without one of the settings fails the query, and is not judged by it.
+var risks = map[string][]string{
 	"mysql": {
-		{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit AS value", []string{"0", "2"}},
-		{"engine", engine, []string{"MyISAM", "MEMORY"}},
+		// With a binary log, InnoDB leaves it to the log which of the prepared transactions a recovery commits.
+		"SELECT 'innodb_flush_log_at_trx_commit' AS setting, @@innodb_flush_log_at_trx_commit AS value FROM DUAL WHERE @@innodb_flush_log_at_trx_commit IN (0, 2) " +
+			"UNION ALL SELECT 'sync_binlog', @@sync_binlog FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1 " +
+			"UNION ALL SELECT 'engine', CONCAT(engine, IF(engine = 'Aria', ' without TRANSACTIONAL', '')) " + ofTable +
+			" AND (engine NOT IN ('InnoDB', 'ROCKSDB', 'Aria') OR create_options LIKE '%transactional=0%')",
+		"SELECT 'innodb_flush_method' AS setting, @@innodb_flush_method AS value FROM DUAL WHERE @@innodb_flush_method IN ('nosync', 'littlesync')",
 	},
 	"postgres": {
-		{"synchronous_commit", "SELECT current_setting('synchronous_commit') AS value", []string{"off"}},
-		{"fsync", "SELECT current_setting('fsync') AS value", []string{"off"}},
-		// to_regclass folds a name without quotes, as statements do.
-		{"table", "SELECT CASE relpersistence WHEN 'u' THEN 'UNLOGGED' ELSE '' END AS value FROM pg_class WHERE oid = to_regclass(?)", []string{"UNLOGGED"}},
+		// Without full_page_writes, recovery skips a page of which only the newer half was written. Checksums find such a page.
+		"WITH RECURSIVE s AS (SELECT name, setting AS value FROM pg_settings), " +
+			"parts(oid) AS (SELECT CAST(to_regclass(?) AS OID) UNION SELECT inhrelid FROM pg_inherits, parts WHERE inhparent = parts.oid) " +
+			"SELECT name AS setting, value FROM s WHERE name IN ('fsync', 'synchronous_commit') AND value = 'off' " +
+			"OR name = 'synchronous_commit' AND value = 'local' AND EXISTS (SELECT 1 FROM s WHERE name = 'synchronous_standby_names' AND value <> '') " +
+			"OR name = 'full_page_writes' AND value = 'off' AND EXISTS (SELECT 1 FROM s WHERE name = 'data_checksums' AND value = 'off') " +
+			"UNION ALL (SELECT CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END, 'UNLOGGED' FROM pg_class c WHERE relpersistence = 'u' " +
+			"AND (oid IN (SELECT oid FROM parts) OR relkind = 'S' AND EXISTS (SELECT 1 FROM pg_depend JOIN parts ON refobjid = parts.oid " +
+			"WHERE objid = c.oid AND classid = CAST('pg_class' AS REGCLASS) AND refobjsubid > 0)) ORDER BY relkind DESC LIMIT 1)",
 	},
 	"sqlite": {
-		// In WAL mode NORMAL, which is 1, does not flush either.
-		{"synchronous", "SELECT CASE WHEN journal_mode = 'wal' AND synchronous = 1 THEN 'NORMAL in WAL mode' ELSE synchronous END AS value " +
-			"FROM pragma_synchronous, pragma_journal_mode", []string{"0", "NORMAL in WAL mode"}},
+		"SELECT 'synchronous' AS setting, CASE synchronous WHEN 1 THEN 'NORMAL in WAL mode' ELSE synchronous END AS value " +
+			"FROM pragma_synchronous, pragma_journal_mode WHERE synchronous = 0 OR synchronous = 1 AND journal_mode = 'wal' " +
+			"UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode, pragma_database_list " +
+			"WHERE name = 'main' AND file <> '' AND journal_mode IN ('memory', 'off')",
 	},
 }
 
-// WarnFlush logs if the database confirms commits to table before they are on the disk:
-// after a crash, the server can then give again what it gave before. pkg begins the
-// message. The error is one that is transient or of ctx; any other, of a server without the setting, is ignored.
+// WarnFlush logs each setting with which a crash of the database can undo commits to table that it has confirmed: it can
+// then give again what it gave before. pkg begins the message. The error is one that is transient or of ctx; any other, of
+// a server without the setting, is ignored.
 func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table string) error {
-	for _, s := range flushes[db.Name()] {
-		var value string
-		err := Alone(ctx, db, func(tx *gorm.DB) (err error) { value, err = queryText(tx, s.query, table); return err })
+	for _, query := range risks[db.Name()] {
+		var found []struct{ Setting, Value string }
+		err := Alone(ctx, db, func(tx *gorm.DB) error { return about(tx, query, table).Scan(&found).Error })
 		if ctx.Err() != nil || KindOf(db.Name()).Transient(err) {
 			return err
 		}
-		if err == nil && slices.Contains(s.unsafe, value) {
-			log.WarnContext(ctx, pkg+": the database confirms commits before they are on the disk; after a crash of the server, numbers and ids can repeat",
-				"table", table, "setting", s.name, "value", value)
+		for _, s := range found {
+			log.WarnContext(ctx, pkg+": a crash of the database can undo commits that it has confirmed; numbers and ids can then repeat",
+				"table", table, "setting", s.Setting, "value", s.Value)
 		}
 	}
 	return nil
@@ -63,7 +66,7 @@ func Engine(db *gorm.DB, table string) (string, error) {
 	if db.Name() != "mysql" {
 		return "", nil
 	}
-	return queryText(db, engine, table)
+	return queryText(db, "SELECT engine AS value "+ofTable, table)
 }
 
 func queryText(db *gorm.DB, query, table string) (value string, err error) {

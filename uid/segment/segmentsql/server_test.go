@@ -52,12 +52,3 @@ func TestServers(t *testing.T) {
 		})
 	}
 }
-
-// A store warns of a server that does not flush each commit.
-func TestWarnsOfServer(t *testing.T) {
-	need.CI(t)
-	server := servertest.MariaDB(t, t.TempDir()).Start(t, dbtest.Answers)
-	s := dbtest.At(t, "mysql", server.URL(server.Address))
-	s.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
-	wantWarning(t, warnings(t, s.DB, s.Table), "innodb_flush_log_at_trx_commit", "2")
-}

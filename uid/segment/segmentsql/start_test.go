@@ -37,30 +37,6 @@ func TestSilentStart(t *testing.T) {
 	})
 }
 
-// warnings returns what two tags of one store log when they start.
-func warnings(t *testing.T, db *gorm.DB, table string) *logged.Text {
-	t.Helper()
-	var out logged.Text
-	store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table, Logger: out.Logger()})
-	for _, tag := range []string{"orders", "users"} {
-		if err := store.Create(t.Context(), tag, 1, 10); err != nil && !errors.Is(err, segment.ErrTagExists) {
-			t.Fatal(err)
-		}
-		if _, _, err := store.Reserve(t.Context(), tag, 10); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &out
-}
-
-// wantWarning wants one warning about a setting.
-func wantWarning(t *testing.T, out *logged.Text, setting, value string) {
-	t.Helper()
-	if out.Count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.Count("level=WARN") != 1 {
-		t.Errorf("logged %s, want one warning about %s", out, setting)
-	}
-}
-
 // A transaction that holds the only connection cannot get an id. The error says why.
 func TestPoolIsFull(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
