@@ -3,7 +3,9 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -51,13 +53,23 @@ func ACL(keys []string, commands ...string) string {
 	return strings.Join(rules, " ")
 }
 
-// Denied adds the rules to an error about a right that the user lacks. Redis has no code for a
-// refusal inside a script.
+// refusals begin or are part of the errors about a right that the user lacks. Outside scripts they have a code; a script's
+// error begins with ERR, and then with the text of the server: Redis 8 and Valkey's, or Redis 6 and 7's.
+var refusals = regexp.MustCompile(`^NOPERM |ACL failure in script: |The user executing the script can't `)
+
+// Denied adds what to do to an error: the rules if the user lacks a right, or what to change if the server closed the
+// connection unasked, as one does that expects TLS.
 func Denied(err error, rules string) error {
-	if err == nil || !strings.HasPrefix(err.Error(), "NOPERM ") && !strings.Contains(err.Error(), "The user executing the script can't ") {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: the server closed the connection; if it expects TLS, want rediss:// or a TLSConfig", err)
+	case refusals.MatchString(err.Error()):
+		return fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, rules)
+	default:
 		return err
 	}
-	return fmt.Errorf("%w; the user needs %s, as uidringd schema redis prints", err, rules)
 }
 
 // pattern escapes what has a meaning in the pattern of a key.

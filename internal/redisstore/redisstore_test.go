@@ -61,3 +61,29 @@ func TestAwait(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// Every server's way to say that the user lacks a right.
+func TestDenied(t *testing.T) {
+	for text, denied := range map[string]bool{
+		"NOPERM this user has no permissions to run the 'hset' command or its subcommand":                                                              true, // Redis 6
+		"NOPERM this user has no permissions to access one of the keys used as arguments":                                                              true,
+		"ERR Error running script (call to f_1): @user_script:37: The user executing the script can't run this command or subcommand":                  true,
+		"ERR Error running script (call to f_1): @user_script:37: The user executing the script can't access at least one of the keys mentioned in it": true,
+		"NOPERM User ids has no permissions to run the 'config|get' command":                                                                           true, // Redis 7
+		"ERR The user executing the script can't run this command or subcommand script: 68f0, on @user_script:37.":                                     true,
+		"ERR ACL failure in script: User ids has no permissions to run the 'hset' command script: 68f0, on @user_script:37.":                           true, // Redis 8
+		"ERR ACL failure in script: User ids has no permissions to access the '{uidring}:workers:numbers' key script: 68f0, on @user_script:37.":       true,
+		"ERR ACL failure in script: User ids has no permissions to run the 'hset' command script: on @user_script:37.":                                 true, // Valkey
+		"NOAUTH Authentication required.":                       false,
+		"WRONGPASS invalid username-password pair":              false,
+		"ERR unknown command 'hset'":                            false,
+		"READONLY You can't write against a read only replica.": false,
+	} {
+		if err := Denied(errors.New(text), "~key +hset"); strings.Contains(err.Error(), "the user needs ~key +hset") != denied {
+			t.Errorf("%v, want the rules: %t", err, denied)
+		}
+	}
+	if err := Denied(nil, ""); err != nil {
+		t.Error(err)
+	}
+}

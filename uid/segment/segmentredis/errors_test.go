@@ -7,6 +7,8 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,6 +92,21 @@ func TestPermissions(t *testing.T) {
 	s.Command(t, "ACL SETUSER ids -hset")
 	if _, err := store.Raise(t.Context(), "orders", 900); err == nil || !strings.Contains(err.Error(), "the user needs "+segmentredis.ACL("")) {
 		t.Errorf("%v; want the rights", err)
+	}
+}
+
+// A client without TLS at a port that expects it is told so.
+func TestPlainToTLS(t *testing.T) {
+	address, dir := servertest.Addresses(t, 1)[0], t.TempDir()
+	_, port, err := net.SplitHostPort(address)
+	must(t, err)
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	servertest.Certify(t, cert, key, 1)
+	start(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert)
+	client := redis.NewClient(&redis.Options{Addr: address})
+	defer client.Close()
+	if _, err := segmentredis.New(client, segmentredis.Config{}).Raise(t.Context(), "orders", 9); err == nil || !strings.Contains(err.Error(), "want rediss://") {
+		t.Errorf("Raise() = %v, want what to do", err)
 	}
 }
 
