@@ -109,7 +109,7 @@ func Uncommitted(ctx context.Context, db *gorm.DB) error {
 }
 
 // Garbled returns what is missing in the DSN if the server reads a text as another one, which it is to clients with
-// another DSN, or "".
+// another DSN, or cannot read it, or "".
 func Garbled(db *gorm.DB, text string) (want string, err error) {
 	kind := KindOf(db.Name())
 	if kind.utf8 == "" {
@@ -117,7 +117,10 @@ func Garbled(db *gorm.DB, text string) (want string, err error) {
 	}
 	var read string
 	err = db.Raw(kind.utf8, text).Scan(&read).Error
-	if err != nil || strings.EqualFold(read, hex.EncodeToString([]byte(text))) {
+	switch {
+	case kind.Charset(err): // of the connection: the query is about no column
+		return kind.setUTF8, nil
+	case err != nil, strings.EqualFold(read, hex.EncodeToString([]byte(text))):
 		return "", err
 	}
 	return kind.setUTF8, nil
