@@ -167,3 +167,26 @@ func TestReadBack(t *testing.T) {
 		})
 	}
 }
+
+// A trigger that uses LAST_INSERT_ID does not change which range is reserved.
+func TestTriggers(t *testing.T) {
+	s := dbtest.New(t, "mysql")
+	audit := s.Another(t).Table
+	s.Exec(t, "CREATE TABLE %s (id BIGINT AUTO_INCREMENT PRIMARY KEY, max_id BIGINT) AUTO_INCREMENT = 5000", audit)
+	store, first := created(t, s), int64(1)
+	for _, trigger := range []string{
+		"BEFORE UPDATE ON %[1]s FOR EACH ROW INSERT INTO %[2]s (max_id) VALUES (NEW.max_id)",
+		"AFTER UPDATE ON %[1]s FOR EACH ROW INSERT INTO %[2]s (max_id) VALUES (NEW.max_id)",
+		"BEFORE UPDATE ON %[1]s FOR EACH ROW SET @%[2]s = LAST_INSERT_ID(7)",
+		"AFTER UPDATE ON %[1]s FOR EACH ROW SET @%[2]s = LAST_INSERT_ID(7)",
+	} {
+		s.Exec(t, "CREATE TRIGGER %[1]s_trigger "+trigger, s.Table, audit)
+		for range 2 {
+			if f, n, err := store.Reserve(t.Context(), "orders", 10); f != first || n != 10 || err != nil {
+				t.Errorf("%s: Reserve() = %d, %d, %v, want from %d", trigger, f, n, err, first)
+			}
+			first += 10
+		}
+		s.Exec(t, "DROP TRIGGER %s_trigger", s.Table)
+	}
+}

@@ -11,11 +11,12 @@
 // privileges that [Store.Grants] returns, such as SELECT, UPDATE ON TABLE leaf_alloc. The command
 // uidring schema prints the SQL for all of this.
 //
-// To reserve a range, one transaction reads the row under a lock, writes the counter only if it is
-// unchanged, and reads it back. So ranges do not overlap, whatever the isolation level, even on an
-// engine without locks or transactions, or on a server that alters the value it stores. The Store
-// retries a transaction that the database rolled back because of a conflict. It does not retry one
-// with an unknown outcome: the range may become a gap.
+// To reserve a range, one transaction raises the counter while no other can, and reads it back. So
+// ranges do not overlap, whatever the isolation level, even on an engine without locks or
+// transactions, or on a server that alters the value it stores. On MySQL and MariaDB, the
+// transaction writes before it reads, so that a server that is being made read-only, or locked for a
+// backup, does not stand still. The Store retries a transaction that the database rolled back
+// because of a conflict. It does not retry one with an unknown outcome: the range may become a gap.
 //
 // The counter's column should be a BIGINT. With a FLOAT, DOUBLE or text column, Reserve fails with
 // [segment.ErrUnusable]. Create refuses a column narrower than BIGINT, such as INT. An existing

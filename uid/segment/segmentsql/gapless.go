@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 
 	"gorm.io/gorm"
 
@@ -33,6 +32,18 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 // NextGapless locks the counter's row until tx ends, so transactions that draw from the same tag
 // run one after another. Draw the number as late in tx as you can. On SQLite, tx locks the whole
 // database.
+//
+// On MySQL and MariaDB, SET GLOBAL read_only, FLUSH TABLES WITH READ LOCK and backups wait for
+// transactions that wait for the counter. If tx writes anything after it has drawn a number, it
+// waits for them in turn, and all writers of the server stand still until innodb_lock_wait_timeout,
+// 50 seconds by default. There are two ways out. Set innodb_lock_wait_timeout=1 in the DSN, and retry
+// transactions that fail with error 1205. Or draw in the statement that inserts the row, and commit:
+//
+//	CREATE TRIGGER invoices_number BEFORE INSERT ON invoices FOR EACH ROW
+//	BEGIN
+//	  UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(max_id) + 1 WHERE biz_tag = 'invoices' AND step = 0;
+//	  SET NEW.number = LAST_INSERT_ID();
+//	END
 //
 // tx is a transaction on the Store's database, such as one that a GORM hook gets. Errors match
 //
@@ -83,27 +94,17 @@ func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
 	if err := s.rollsBack(tx); err != nil && !s.dialect().Missing(err) { // read says that it is missing
 		return 0, err
 	}
-	if s.dialect().lock == "" { // lock before reading, so that no other writer comes in between
+	if s.dialect().lock == "" && s.dialect().taken == "" { // lock before reading, so that no other writer comes in between
 		lock := "UPDATE " + s.quoted() + " SET " + s.next + " = " + s.next + " WHERE " + s.tag + " = ?"
 		if err := tx.Exec(lock, tag).Error; err != nil && !s.dialect().Missing(err) {
 			return 0, err
 		}
 	}
-	row, err := s.read(tx, tag, s.dialect().lock)
-	switch {
-	case errors.Is(err, segment.ErrUnknownTag):
-		return 0, fmt.Errorf("%w; add --gapless for a gapless counter", err)
-	case err != nil:
-		return 0, err
-	case !row.gapless:
-		return 0, unusable("%q in %s is a segment's counter, since its step is %d, want 0: CreateGapless makes a gapless counter", tag, s, row.Step)
-	case row.Next < 0:
-		return 0, s.negative(row)
-	case row.Next == math.MaxInt64:
-		return 0, fmt.Errorf("%w: %q in %s", segment.ErrUsedUp, tag, s)
+	number, err := s.take(tx, tag, 1, true)
+	if errors.Is(err, segment.ErrUnknownTag) {
+		err = fmt.Errorf("%w; add --gapless for a gapless counter", err)
 	}
-	number := max(row.Next, 1)
-	return number, s.move(tx, row, number+1)
+	return number, err
 }
 
 func (s *Store) rollsBack(tx *gorm.DB) error {

@@ -19,6 +19,7 @@ type row struct {
 	tag        string // as it was asked for
 	Next, Step int64  // Step is 0 if it is NULL
 	gapless    bool   // Step is 0 in the table
+	taken      int64  // what the connection's last UPDATE found, if the dialect keeps it
 	column            // of Next
 }
 
@@ -53,7 +54,7 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	var rows *sql.Rows
 	err := s.legible(tx, tag)
 	if err == nil {
-		rows, err = tx.Raw("SELECT "+s.columns()+s.kindOf(s.next)+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
+		rows, err = tx.Raw("SELECT "+s.columns()+s.kindOf(s.next)+s.dialect().kept+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
 	}
 	switch {
 	case s.dialect().Missing(err):
@@ -73,6 +74,9 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	var counter sql.NullString
 	var step sql.NullInt64
 	n, into := 0, []any{&name, &counter, &step, &kind}
+	if s.dialect().kept != "" {
+		into[3] = &r.taken
+	}
 	for ; rows.Next(); n++ {
 		if err := rows.Scan(into[:len(types)]...); err != nil {
 			return r, unusable("read %q in %s: %w", tag, s, err)
@@ -140,12 +144,17 @@ func (s *Store) move(tx *gorm.DB, r row, next int64) error {
 // the old value holds a lower one.
 func (s *Store) swap(tx *gorm.DB, tag string, old, next int64) (bool, error) {
 	value := cmp.Or(s.dialect().value, "?")
+	result := tx.Exec("UPDATE "+s.quoted()+" SET "+s.set(value)+" WHERE "+s.tag+" = ? AND "+s.next+" = "+value, next, tag, old)
+	return result.Error == nil && result.RowsAffected == 1, result.Error
+}
+
+// set is what an UPDATE sets if the counter becomes value.
+func (s *Store) set(value string) string {
 	set := s.next + " = " + value
 	if s.updated != "" {
 		set += ", " + s.updated + " = CURRENT_TIMESTAMP"
 	}
-	result := tx.Exec("UPDATE "+s.quoted()+" SET "+set+" WHERE "+s.tag+" = ? AND "+s.next+" = "+value, next, tag, old)
-	return result.Error == nil && result.RowsAffected == 1, result.Error
+	return set
 }
 
 // wrote returns an error, with which tx is rolled back, unless the table has the counter

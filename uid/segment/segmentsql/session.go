@@ -84,6 +84,8 @@ func (s *Store) quoted() string { return s.db.Statement.Quote(s.dialect().Fold(s
 type dialect struct {
 	sqldb.Kind
 	lock    string // after a SELECT: no other transaction changes the row until this one ends
+	taken   string // the column %s, which is %d at least, plus an argument
+	kept    string // a column that selects what taken found
 	read    string // the form in which the column %s is selected: the same type, whatever the column's
 	kind    string // selects the type of %s, if read hides it
 	value   string // a value of the counter's column, if not ?
@@ -95,7 +97,8 @@ type dialect struct {
 
 var dialects = map[string]dialect{
 	"mysql": {
-		lock:    " FOR UPDATE",
+		taken:   "LAST_INSERT_ID(GREATEST(%s, %d)) + ?",
+		kept:    ", CAST(LAST_INSERT_ID() AS SIGNED) AS taken",
 		updated: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
 		engine:  " ENGINE = InnoDB",
 		charset: "ALTER TABLE {table} CONVERT TO CHARACTER SET utf8mb4",

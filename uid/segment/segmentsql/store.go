@@ -104,26 +104,18 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 	if n < 0 {
 		return 0, 0, fmt.Errorf("segmentsql: reserve %d ids, want 0 (for the row's step) or more", n)
 	}
-	err = s.retry(ctx, func(tx *gorm.DB) error {
-		row, err := s.read(tx, tag, s.dialect().lock)
-		if err != nil {
+	if count = n; n == 0 {
+		err = s.retry(ctx, func(tx *gorm.DB) error {
+			row, err := s.read(tx, tag, "")
+			if count = row.Step; err == nil {
+				err = s.refuse(row, count, false)
+			}
 			return err
-		}
-		if first, count = row.Next, n; n == 0 {
-			count = row.Step
-		}
-		switch {
-		case row.gapless:
-			return unusable("%q in %s is gapless, since its step is 0: draw its numbers with NextGapless, or set its step to 1 or more", tag, s)
-		case count < 1:
-			return unusable("the step of %q in %s is %d, want 1 or more", tag, s, count)
-		case first < 0:
-			return s.negative(row)
-		case count > math.MaxInt64-first:
-			return fmt.Errorf("%w: %q in %s has %d ids left, not %d", segment.ErrUsedUp, tag, s, math.MaxInt64-first, count)
-		}
-		return s.move(tx, row, first+count)
-	})
+		})
+	}
+	if err == nil {
+		err = s.retry(ctx, func(tx *gorm.DB) (err error) { first, err = s.take(tx, tag, count, false); return err })
+	}
 	if err == nil && s.flushing.CompareAndSwap(false, true) {
 		if sqldb.WarnFlush(ctx, s.db, s.logger, "segmentsql", s.table) != nil {
 			s.flushing.Store(false) // the next range looks again
@@ -143,13 +135,7 @@ func (s *Store) Return(ctx context.Context, tag string, first, next int64) (done
 
 // Raise implements [segment.Raiser].
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
-	err = s.retry(ctx, func(tx *gorm.DB) error {
-		row, err := s.read(tx, tag, s.dialect().lock)
-		if now = max(row.Next, next); err != nil || now == row.Next {
-			return err
-		}
-		return s.move(tx, row, next)
-	})
+	err = s.retry(ctx, func(tx *gorm.DB) (err error) { now, err = s.raise(tx, tag, next); return err })
 	return now, err
 }
 
