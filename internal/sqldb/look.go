@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// ErrNamesake is matched when the name of another table in the same schema differs in the
-	// case of letters only.
+	// ErrNamesake is matched when two sessions can see two tables by a name, as when the name of another
+	// differs in the case of letters only.
 	ErrNamesake = errors.New("two tables would serve as one")
 
 	// ErrMemory is matched when each connection of a pool has a database of its own, in memory.
@@ -31,7 +31,7 @@ var namesakes = map[string]string{
 		"THEN ARRAY[CAST(LOWER(SPLIT_PART(?, '.', 1)) AS NAME)] ELSE current_schemas(false) END)",
 }
 
-// Look returns nil if a table can be read, and is the only one with its name in whatever letters.
+// Look returns nil if a table can be read, is the only one with its name in whatever letters, and is the same for all sessions.
 // It reads the table, because other statements find the table by the same rules: search path, case of
 // letters, rights. If Missing recognizes the error, no table has the name in any letters.
 func Look(ctx context.Context, db *gorm.DB, table, column string) error {
@@ -50,6 +50,9 @@ func Look(ctx context.Context, db *gorm.DB, table, column string) error {
 		}
 	case err == nil:
 		err = scattered(ctx, db)
+	}
+	if err == nil {
+		err = apart(ctx, db, table)
 	}
 	if err != nil {
 		return err
@@ -78,13 +81,16 @@ func namesake(db *gorm.DB, own, name string, there bool) error {
 }
 
 func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []string, err error) {
-	read := func(tx *gorm.DB) error { return about(tx, query, table).Scan(&texts).Error }
-	if InTransaction(db) {
-		err = Transaction(ctx, db, read) // in a savepoint, so that the caller's goes on if the table is missing
-	} else {
-		err = Alone(ctx, db, read)
-	}
+	err = within(ctx, db, func(tx *gorm.DB) error { return about(tx, query, table).Scan(&texts).Error })
 	return texts, err
+}
+
+// within runs a query alone, or in a savepoint of the caller's transaction, which goes on if the query fails.
+func within(ctx context.Context, db *gorm.DB, read func(tx *gorm.DB) error) error {
+	if InTransaction(db) {
+		return Transaction(ctx, db, read)
+	}
+	return Alone(ctx, db, read)
 }
 
 // scattered returns ErrMemory if a second connection does not see the tables of the first.

@@ -111,6 +111,9 @@ func TestWrongRow(t *testing.T) {
 			}
 		}
 		s.Exec(t, "UPDATE %s SET max_id = -100, step = 10", s.Table)
+		if first, n, err := store.Reserve(t.Context(), "orders", 5); !errors.Is(err, segment.ErrUnusable) {
+			t.Errorf("Reserve() = %d, %d, %v of a counter below 0", first, n, err)
+		}
 		if now, err := store.Raise(t.Context(), "orders", 1); now != 1 || err != nil {
 			t.Errorf("Raise() = %d, %v of a counter below 0", now, err)
 		}

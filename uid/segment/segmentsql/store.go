@@ -45,8 +45,10 @@ type layout struct {
 // Config configures a [Store]. Zero fields take their default values.
 type Config struct {
 	// Table is the name of the table, which may be qualified, as in "ids.leaf_alloc". Empty means
-	// leaf_alloc for NewLeafAlloc, and SEQUENCE for NewSequence. If another table's name differs
-	// only in case, all calls fail with [segment.ErrUnusable].
+	// leaf_alloc for NewLeafAlloc, and SEQUENCE for NewSequence. If sessions could see different
+	// tables by the name, all calls fail with [segment.ErrUnusable]: another table's name differs
+	// only in case, the table is temporary, several schemas of the search path have one, or row
+	// security or a view shows each user other rows.
 	Table string
 
 	// Logger receives warnings about a database that can lose commits, a column that is narrower
