@@ -51,7 +51,7 @@ func Look(ctx context.Context, db *gorm.DB, table, column string) error {
 	case err == nil:
 		err = scattered(ctx, db)
 	}
-	if err == nil {
+	if err == nil && (missing == nil || db.Name() == "postgres") { // where it may become a temporary table
 		err = apart(ctx, db, table)
 	}
 	if err != nil {
