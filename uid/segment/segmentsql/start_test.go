@@ -127,3 +127,61 @@ func TestGarbledTags(t *testing.T) {
 		must(t, store.Create(t.Context(), tag, 1, 10))
 	}
 }
+
+// A tag in other letters than ASCII's is asked about once.
+func TestTagIsAskedAboutOnce(t *testing.T) {
+	for _, kind := range []string{"mysql", "postgres"} {
+		s := dbtest.New(t, kind)
+		must(t, leafAlloc(s).Create(t.Context(), "订单", 1, 10))
+		db, pool := s.Pooled(t)
+		store, asked := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table}), 0
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if strings.Contains(query, "HEX(CONVERT(") || strings.Contains(query, "ENCODE(CONVERT_TO(") {
+				asked++
+			}
+			return nil
+		}})
+		for range 3 {
+			if _, _, err := store.Reserve(t.Context(), "订单", 10); err != nil {
+				t.Error(err)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("%s: asked %d times how the server reads the tag, want once", kind, asked)
+		}
+	}
+}
+
+// The spaces with which a CHAR is padded make no other tag.
+func TestPaddedTag(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		s.Exec(t, "CREATE TABLE %s (biz_tag CHAR(32) PRIMARY KEY, max_id BIGINT NOT NULL, step INT NOT NULL, update_time TIMESTAMP)", s.Table)
+		var out logged.Text
+		store := segmentsql.NewLeafAlloc(s.Open(t, s.Plain()), segmentsql.Config{Table: s.Table, Logger: out.Logger()})
+		must(t, store.Create(t.Context(), "orders", 1, 10))
+		if first, _, err := store.Reserve(t.Context(), "orders", 10); first != 1 || err != nil || out.Count("level=WARN") > 0 {
+			t.Errorf("Reserve() = %d, %v; logged %s", first, err, &out)
+		}
+	})
+}
+
+// A look at the settings that fails is made again with the next range.
+func TestFlushIsAskedAgain(t *testing.T) {
+	s := dbtest.New(t, "sqlite")
+	created(t, s)
+	db, pool := s.Pooled(t)
+	var out logged.Text
+	store, failed := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table, Logger: out.Logger()}), false
+	pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+		if !failed && strings.Contains(query, "pragma_synchronous") {
+			failed = true
+			return errors.New("database is locked")
+		}
+		return nil
+	}})
+	for want := range 3 {
+		if _, _, err := store.Reserve(t.Context(), "orders", 10); err != nil || out.Count("setting=synchronous") != min(want, 1) {
+			t.Errorf("Reserve() = %v; logged %s, want %d warnings", err, &out, min(want, 1))
+		}
+	}
+}

@@ -3,6 +3,7 @@ package segmentsql_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -196,10 +197,12 @@ func TestCreateRefused(t *testing.T) {
 		{"users", 0, 10, `segmentsql: create "users" from 0, want 1 or more`},
 		{"users", -1, 10, `segmentsql: create "users" from -1, want 1 or more`},
 		{"users", 1, 0, `segmentsql: create "users" with step 0, want 1 to 2147483647`},
+		{"users", 1, 1 << 31, `segmentsql: create "users" with step 2147483648, want 1 to 2147483647`},
 		{"", 1, 10, "segment: invalid tag: it is empty"},
 	} {
 		if err := store.Create(t.Context(), c.tag, c.next, c.step); err == nil || err.Error() != c.want {
 			t.Errorf("Create(%q, %d, %d) = %v, want %s", c.tag, c.next, c.step, err, c.want)
 		}
 	}
+	must(t, store.Create(t.Context(), "users", 1, math.MaxInt32))
 }

@@ -1,0 +1,149 @@
+package uidgorm_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidgorm"
+)
+
+// Page has an index that holds for some rows only.
+type Page struct {
+	ID   uid.ID
+	Slug string `gorm:"size:64;uniqueIndex:,where:live = 1"`
+	Name string `gorm:"size:64;unique"`
+	Live int
+}
+
+// On SQLite, where the plugin wraps the dialector, a nested transaction is rolled back alone, and errors are translated.
+func TestNested(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		undone := errors.New("undone")
+		must(t, s.db.Transaction(func(tx *gorm.DB) error {
+			must(t, tx.Create(&Item{Name: "a"}).Error)
+			if err := tx.Transaction(func(tx *gorm.DB) error { return errors.Join(tx.Create(&Item{Name: "b"}).Error, undone) }); !errors.Is(err, undone) {
+				t.Errorf("the nested transaction: %v, want %v", err, undone)
+			}
+			return tx.Create(&Item{Name: "c"}).Error
+		}))
+		wantIDs(t, "the table", s.keys(t, &Item{}, "id"), []uid.ID{first, first + 2})
+		s.db.TranslateError = true
+		wantError(t, s.db.Create(&Item{Name: "a"}).Error, gorm.ErrDuplicatedKey)
+	})
+	s := dbtest.New(t, "sqlite")
+	bare := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d} }, gorm.Config{})
+	must(t, bare.Use(uidgorm.New(&counter{next: first}, uidgorm.Config{})))
+	must(t, bare.Transaction(func(tx *gorm.DB) error {
+		wantError(t, tx.SavePoint("a").Error, gorm.ErrUnsupportedDriver)
+		tx.Error = nil
+		wantError(t, tx.RollbackTo("a").Error, gorm.ErrUnsupportedDriver)
+		tx.Error = nil
+		return nil
+	}))
+}
+
+// An upsert by the name of a constraint finds a row under another key.
+func TestNamedConstraint(t *testing.T) {
+	s := newStore(t, "postgres", &Page{})
+	must(t, s.db.Create(&Page{ID: 7, Name: "old"}).Error)
+	constraint := `"uni_` + s.schema(t, &Page{}).Table + `_name"` // GORM does not quote it
+	page := Page{Name: "old", Slug: "new"}
+	must(t, s.db.Clauses(clause.OnConflict{OnConstraint: constraint, DoUpdates: clause.AssignmentColumns([]string{"slug"})}).Create(&page).Error)
+	wantIDs(t, "the key in memory", []uid.ID{page.ID}, []uid.ID{7})
+}
+
+// A row that a partial index does not cover is not taken for the one that was kept.
+func TestPartialIndex(t *testing.T) {
+	for _, kind := range []string{"sqlite", "postgres"} { // MySQL has none
+		s := newStore(t, kind, &Page{})
+		must(t, s.db.Create([]*Page{{ID: 7, Slug: "same", Name: "a"}, {ID: 8, Slug: "other", Name: "b"}}).Error)
+		page := Page{Slug: "same", Name: "b"}
+		must(t, s.db.Clauses(none).Create(&page).Error)
+		wantIDs(t, kind+": the key in memory", []uid.ID{page.ID}, []uid.ID{8})
+	}
+}
+
+// An upsert finds the key of a row that was committed after the transaction's snapshot was taken.
+func TestOlderSnapshot(t *testing.T) {
+	s := newStore(t, "mysql", &Item{})
+	pool, err := s.DB.DB()
+	must(t, err)
+	pool.SetMaxOpenConns(1)
+	_ = s.DB.Exec("SET SESSION innodb_snapshot_isolation = OFF").Error // of MariaDB, which would refuse the upsert
+	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
+	db := s.Reopen(t, func(gorm.Dialector) gorm.Dialector { return handles["mysql-"](s.Store, t) }, gorm.Config{NamingStrategy: names})
+	must(t, db.Use(uidgorm.New(&counter{next: first}, uidgorm.Config{})))
+	must(t, db.Transaction(func(tx *gorm.DB) error {
+		if n := count(t, tx.Model(&Item{})); n != 0 {
+			t.Errorf("%d rows are there", n)
+		}
+		other := s.Open(t, s.URL)
+		must(t, other.Table(s.schema(t, &Item{}).Table).Create(map[string]any{"id": 7, "name": "old"}).Error)
+		items := []Item{{Name: "old"}, {Name: "new"}}
+		must(t, tx.Clauses(none).Create(&items).Error)
+		wantIDs(t, "keys in memory", keysOf(items), []uid.ID{7, first + 1})
+		return nil
+	}))
+}
+
+// More rows are looked up than a database takes in one statement.
+func TestManyRowsKept(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		var old, items []Item
+		var want []uid.ID
+		for i := range 600 {
+			old = append(old, Item{ID: uid.ID(i + 1), Name: fmt.Sprint(i)})
+			items, want = append(items, Item{Name: fmt.Sprint(i)}), append(want, uid.ID(i+1))
+		}
+		must(t, s.db.Create(&old).Error)
+		must(t, s.db.Clauses(none).Create(&items).Error)
+		wantIDs(t, "keys in memory", keysOf(items), want)
+	})
+}
+
+// Of relatives whose keys the app has set, one is there under another key. With RETURNING, the link refers to that.
+func TestRelativesWithKeys(t *testing.T) {
+	k := newKin(t, "mysql", true)
+	if !maria(t, k.Store) {
+		return // without RETURNING, a key that was set stays
+	}
+	tag := Tag{Name: "tag", Lang: "en"}
+	must(t, k.db.Create(&tag).Error)
+	person := Person{Name: "p", Tags: []Tag{{ID: 5, Name: "tag", Lang: "en"}, {ID: 6, Name: "new", Lang: "en"}}}
+	must(t, k.db.Create(&person).Error)
+	wantIDs(t, "keys of the tags", []uid.ID{person.Tags[0].ID, person.Tags[1].ID}, []uid.ID{tag.ID, 6})
+	if got := k.check(t, "SELECT tag_id, tags.id FROM person_tags LEFT JOIN tags ON tag_id = tags.id"); got != "right" {
+		t.Errorf("the links are %s", got)
+	}
+}
+
+// No relatives are in an empty slice: a row of which nobody needs the key may have none.
+func TestEmptyRelatives(t *testing.T) {
+	for _, handle := range []string{"sqlite", "postgres"} { // where no RETURNING tells the key
+		k := newKin(t, handle, true)
+		people := clause.Table{Name: k.Table + "_people"}
+		must(t, k.db.Exec("CREATE UNIQUE INDEX ? ON ? (rank)", clause.Table{Name: k.Table + "_rank"}, people).Error)
+		must(t, k.db.Create(&Person{Name: "old", Rank: 5}).Error)
+		person := Person{Name: "new", Rank: 5, Pets: []*Pet{}, Toys: []Toy{}, Tags: []Tag{}}
+		must(t, k.db.Clauses(none).Create(&person).Error)
+		wantIDs(t, "the key in memory", []uid.ID{person.ID}, []uid.ID{0})
+		person = Person{Name: "new", Rank: 5, Pets: []*Pet{{Name: "p"}}}
+		wantError(t, k.db.Clauses(none).Create(&person).Error, uidgorm.ErrConflict)
+	}
+}
+
+// maria reports whether a server of MySQL's kind is MariaDB, which has RETURNING.
+func maria(t *testing.T, s *dbtest.Store) bool {
+	t.Helper()
+	var version string
+	must(t, s.DB.Raw("SELECT VERSION()").Scan(&version).Error)
+	return strings.Contains(version, "MariaDB")
+}
