@@ -158,6 +158,7 @@ func (p *Plugin) fill(db *gorm.DB) {
 	}
 	k, err := p.find(db.Statement.Schema)
 	if err == nil && k != nil {
+		leaveOutTwins(db.Statement)
 		err = p.deal(db.Statement, k, begin(db.Statement, k))
 	}
 	if err != nil {

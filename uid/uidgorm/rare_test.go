@@ -140,6 +140,37 @@ func TestEmptyRelatives(t *testing.T) {
 	}
 }
 
+// With FullSaveAssociations, one new relative of several parents is inserted once, and all parents have its key.
+func TestSharedRelative(t *testing.T) {
+	for handle := range handles {
+		k := newKin(t, handle, true)
+		db := k.db.Session(&gorm.Session{FullSaveAssociations: true})
+		town, toys := &Town{Name: "town"}, []Toy{{Name: "toy"}}
+		pet := &Pet{Name: "pet", Toys: toys}
+		people := []Person{{Name: "a", Town: town, Pets: []*Pet{pet}}, {Name: "b", Town: town, Pets: []*Pet{pet}}, {Name: "c", Town: &Town{Name: "other"}}}
+		if err := db.Create(&people).Error; err != nil {
+			t.Errorf("%s: %v", handle, err)
+			continue
+		}
+		wantIDs(t, handle+": keys of towns", []uid.ID{people[0].TownID, people[1].TownID}, []uid.ID{town.ID, town.ID})
+		wantIDs(t, handle+": the pet's owner", []uid.ID{pet.OwnerID}, []uid.ID{people[1].ID})
+		for model, want := range map[any]int64{&Town{}: 2, &Pet{}: 1, &Toy{}: 1, &Person{}: 3} {
+			if n := count(t, k.db.Model(model)); n != want {
+				t.Errorf("%s: %d rows of %T, want %d", handle, n, model, want)
+			}
+		}
+		for _, links := range []string{
+			"SELECT p.town_id, r.id FROM people p, towns r WHERE p.name = 'b' AND r.name = 'town'",
+			"SELECT r.owner_id, p.id FROM people p, pets r WHERE p.name = 'b'",
+			"SELECT r.owner_id, p.id FROM pets p, toys r",
+		} {
+			if got := k.check(t, links); got != "right" {
+				t.Errorf("%s: %s: %s", handle, links, got)
+			}
+		}
+	}
+}
+
 // maria reports whether a server of MySQL's kind is MariaDB, which has RETURNING.
 func maria(t *testing.T, s *dbtest.Store) bool {
 	t.Helper()

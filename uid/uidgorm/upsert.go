@@ -37,6 +37,24 @@ func begin(stmt *gorm.Statement, k *key) *creation {
 	return c
 }
 
+// leaveOutTwins makes a statement of relatives have each row once. A new relative of two parents comes twice, has one key,
+// and PostgreSQL refuses an upsert that meets a row twice.
+func leaveOutTwins(stmt *gorm.Statement) {
+	rows := stmt.ReflectValue
+	if _, nested := stmt.Settings.Load(associating); !nested || rows.Kind() != reflect.Slice || rows.Type().Elem().Kind() != reflect.Pointer {
+		return
+	}
+	seen, distinct := map[uintptr]bool{}, reflect.MakeSlice(rows.Type(), 0, rows.Len())
+	for i := range rows.Len() {
+		if row := rows.Index(i); !seen[row.Pointer()] {
+			seen[row.Pointer()], distinct = true, reflect.Append(distinct, row)
+		}
+	}
+	if distinct.Len() < rows.Len() {
+		stmt.ReflectValue = distinct
+	}
+}
+
 func begun(stmt *gorm.Statement) *creation {
 	value, _ := stmt.Settings.Load(current{stmt})
 	c, _ := value.(*creation)
