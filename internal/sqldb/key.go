@@ -15,7 +15,7 @@ var keyless = map[string]string{
 		"IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE()) AS db) wanted " +
 		"JOIN information_schema.tables t ON t.table_name = wanted.name AND t.table_schema = wanted.db AND t.table_type = 'BASE TABLE' " +
 		"WHERE NOT EXISTS (SELECT 1 FROM information_schema.statistics s WHERE s.table_name = wanted.name AND s.table_schema = wanted.db " +
-		"GROUP BY s.index_name HAVING MAX(s.non_unique) = 0 AND COUNT(*) = 1 AND MAX(s.column_name) = MAX(wanted.key_column))",
+		"GROUP BY s.index_name HAVING MAX(s.non_unique) = 0 AND COUNT(*) = 1 AND MAX(s.column_name = wanted.key_column) = 1)",
 	"postgres": "SELECT 1 FROM (SELECT CAST('{column}' AS TEXT) AS key_column) wanted, pg_class t WHERE t.oid = to_regclass(?) AND t.relkind IN ('r', 'p') " +
 		"AND NOT EXISTS (SELECT 1 FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0] " +
 		"WHERE indrelid = t.oid AND indisunique AND indisvalid AND indpred IS NULL AND indnkeyatts = 1 AND attname = key_column)",

@@ -92,18 +92,21 @@ func full(ctx context.Context, db *gorm.DB, err error) error {
 }
 
 // ErrUncommitted is matched by an error of Uncommitted about the handle, not about the question.
-var ErrUncommitted = errors.New("autocommit is off in its sessions, so what they write could be rolled back; " +
-	"want a DSN without autocommit, and no SET autocommit in init_connect")
+var ErrUncommitted = errors.New("what its sessions write could be rolled back")
 
-// Uncommitted returns an error if a statement outside a transaction is not committed by itself.
+// Uncommitted returns an error if a statement outside a transaction is not committed by itself: with completion_type CHAIN,
+// each commit begins a transaction of which the driver does not know.
 func Uncommitted(ctx context.Context, db *gorm.DB) error {
 	if db.Name() != "mysql" {
 		return nil
 	}
-	autocommit := true
-	err := Alone(ctx, db, func(tx *gorm.DB) error { return tx.Raw("SELECT @@autocommit").Scan(&autocommit).Error })
-	if err == nil && !autocommit {
-		err = ErrUncommitted
+	wrong := ""
+	err := Alone(ctx, db, func(tx *gorm.DB) error {
+		return tx.Raw("SELECT IF(@@completion_type = 'CHAIN', 'completion_type is CHAIN', IF(@@autocommit, '', 'autocommit is off'))").Scan(&wrong).Error
+	})
+	if err == nil && wrong != "" {
+		name, _, _ := strings.Cut(wrong, " ")
+		err = fmt.Errorf("%w: %s; want a DSN without %s, and no SET %[3]s in init_connect", ErrUncommitted, wrong, name)
 	}
 	return err
 }

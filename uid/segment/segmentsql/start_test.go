@@ -155,11 +155,11 @@ func TestTagIsAskedAboutOnce(t *testing.T) {
 // The spaces with which a CHAR is padded make no other tag.
 func TestPaddedTag(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		s.Exec(t, "CREATE TABLE %s (biz_tag CHAR(32) PRIMARY KEY, max_id BIGINT NOT NULL, step INT NOT NULL, update_time TIMESTAMP)", s.Table)
-		url := s.Plain()
+		url, char := s.Plain(), "CHAR(32)"
 		if s.Kind == "mysql" { // which otherwise leaves out the spaces, as PostgreSQL does
-			url = s.With("sql_mode='PAD_CHAR_TO_FULL_LENGTH'")
+			url, char = s.With("sql_mode='PAD_CHAR_TO_FULL_LENGTH'"), "CHAR(32) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
 		}
+		s.Exec(t, "CREATE TABLE %s (biz_tag %s PRIMARY KEY, max_id BIGINT NOT NULL, step INT NOT NULL, update_time TIMESTAMP)", s.Table, char)
 		var out logged.Text
 		store := segmentsql.NewLeafAlloc(s.Open(t, url), segmentsql.Config{Table: s.Table, Logger: out.Logger()})
 		must(t, store.Create(t.Context(), "orders", 1, 10))

@@ -2,7 +2,6 @@ package segmentsql_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -123,6 +122,14 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// isolation returns the name of the variable with the level of isolation: MariaDB 10 has another than MySQL.
+func isolation(t *testing.T) (name string) {
+	t.Helper()
+	row := dbtest.New(t, "mysql").DB.Raw("SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')").Row()
+	must(t, row.Scan(&name, new(string)))
+	return name
+}
+
 // Ranges stay disjoint at every level of isolation, and however GORM sends
 // statements.
 func TestIsolation(t *testing.T) {
@@ -145,7 +152,7 @@ func TestIsolation(t *testing.T) {
 			t.Run(database+"/"+option, func(t *testing.T) {
 				t.Parallel()
 				if database == "mysql" {
-					option = fmt.Sprintf("tx_isolation='%s'", option)
+					option = isolation(t) + "='" + option + "'"
 				}
 				segmenttest.Suite{Open: func(t *testing.T) segmenttest.Backend {
 					s := dbtest.New(t, database)
