@@ -74,7 +74,12 @@
 // # Migration
 //
 // AutoMigrate makes a key BIGINT NOT NULL without auto-increment, so the database rejects a row
-// without a key. SQLite would store such a row, with NULL or a number of its own choosing as the
+// without a key. A handle without the plugin, or another library, does send a key: it inserts the
+// zero of a new struct as 0. The tag check has the database reject that, too:
+//
+//	ID uid.ID `gorm:"check:id <> 0"`
+//
+// SQLite would store such a row, with NULL or a number of its own choosing as the
 // key, so on SQLite the plugin wraps the handle's Dialector to declare the column NOT NULL.
 // AutoMigrate does not change the key columns of existing tables: they must already be BIGINT NOT
 // NULL. To migrate through a handle without the plugin, use these tags:
