@@ -92,10 +92,12 @@ func apartInMySQL(ctx context.Context, db *gorm.DB, table string) (whys []string
 				return err
 			}
 		}
-		switch definition := texts[1].String; {
+		definition := texts[1].String
+		_, view, _ := strings.Cut(definition, " VIEW ")
+		switch {
 		case strings.HasPrefix(definition, "CREATE TEMPORARY"):
 			whys = []string{"it is a temporary table, which this session alone sees"}
-		case columns[0] == "View" && inMySQL.MatchString(definition[strings.Index(definition, " VIEW "):]):
+		case columns[0] == "View" && inMySQL.MatchString(view):
 			whys = []string{"it is a view, which shows each session other rows"}
 		}
 		return errors.Join(rows.Err(), rows.Close())

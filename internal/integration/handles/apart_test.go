@@ -54,7 +54,7 @@ var aparts = map[string][]apart{
 // search path where there is one.
 func TestTablesApart(t *testing.T) {
 	for _, kind := range dbtest.Kinds {
-		for _, a := range aparts[kind] {
+		for i, a := range aparts[kind] {
 			t.Run(kind+"/"+a.name, func(t *testing.T) {
 				server := dbtest.New(t, kind)
 				role := "uidring_" + strings.ToLower(rand.Text()[:12])
@@ -62,37 +62,42 @@ func TestTablesApart(t *testing.T) {
 					server.Exec(t, "CREATE ROLE %s", role)
 					t.Cleanup(func() { server.Exec(t, "DROP ROLE %s", role) }) // after its database
 				}
-				for _, c := range clients[:3] {
-					database := create(t, server)
-					table := strings.ToLower(c.table)
-					if !a.empty {
-						_, err := c.draw(t, database.open(t, cell{}), table)
-						need.Must(t, err)
-					}
-					db := database.open(t, cell{})
-					pool, err := db.DB()
-					need.Must(t, err)
-					pool.SetMaxOpenConns(1)
-					if strings.Contains(a.session, "{r}") {
-						for _, of := range []string{"SCHEMA public", "ALL TABLES IN SCHEMA public", "ALL SEQUENCES IN SCHEMA public"} {
-							need.Must(t, db.Exec("GRANT ALL ON "+of+" TO "+role).Error)
-						}
-					}
-					for _, statement := range strings.Split(strings.NewReplacer("{t}", table, "{r}", role).Replace(a.session), "; ") {
-						if err := db.Exec(statement).Error; err != nil {
-							t.Fatalf("%s: %v", statement, err)
-						}
-					}
-					got, err := c.draw(t, db, a.prefix+table)
-					switch {
-					case a.want == "" && err != nil && (c.table == "leaf_alloc"):
-						t.Errorf("%s: %v", c.table, err)
-					case a.want == "":
-					case !errors.Is(err, c.fails) || !strings.Contains(err.Error(), a.want) || kind == "postgres" && !strings.Contains(err.Error(), "search_path is "):
-						t.Errorf("%s: got %d, %v; want that it is refused: %s", c.table, got, err, a.want)
+				for j, c := range clients[:3] {
+					if i < 2 || j == 2 { // all look in the same way
+						t.Run(c.table, func(t *testing.T) { a.check(t, server, role, c) })
 					}
 				}
 			})
 		}
+	}
+}
+
+func (a apart) check(t *testing.T, server *dbtest.Store, role string, c client) {
+	database := create(t, server)
+	table := strings.ToLower(c.table)
+	if !a.empty {
+		_, err := c.draw(t, database.open(t, cell{}), table)
+		need.Must(t, err)
+	}
+	db := database.open(t, cell{})
+	pool, err := db.DB()
+	need.Must(t, err)
+	pool.SetMaxOpenConns(1)
+	if strings.Contains(a.session, "{r}") {
+		for _, of := range []string{"SCHEMA public", "ALL TABLES IN SCHEMA public", "ALL SEQUENCES IN SCHEMA public"} {
+			need.Must(t, db.Exec("GRANT ALL ON "+of+" TO "+role).Error)
+		}
+	}
+	for _, statement := range strings.SplitSeq(strings.NewReplacer("{t}", table, "{r}", role).Replace(a.session), "; ") {
+		if err := db.Exec(statement).Error; err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	got, err := c.draw(t, db, a.prefix+table)
+	switch {
+	case a.want == "":
+		need.Must(t, err)
+	case !errors.Is(err, c.fails) || !strings.Contains(err.Error(), a.want) || server.Kind == "postgres" && !strings.Contains(err.Error(), "search_path is "):
+		t.Errorf("got %d, %v; want that it is refused: %s", got, err, a.want)
 	}
 }
