@@ -202,10 +202,12 @@ func TestIgnoredByServer(t *testing.T) {
 // A session in which a statement does not commit by itself is refused.
 func TestAutocommitOff(t *testing.T) {
 	on(t, []string{"mysql"}, tables, func(t *testing.T, s *store) {
-		_, err := take(t, t.Context(), s.on(s.Open(t, s.With("autocommit=0"))), max22)
-		if !errors.Is(err, worker.ErrDB) {
-			t.Fatalf("%v, want ErrDB", err)
+		for option, want := range map[string]string{"autocommit=0": "autocommit is OFF; want a DSN without autocommit", "completion_type=%27CHAIN%27": "completion_type is CHAIN"} {
+			_, err := take(t, t.Context(), s.on(s.Open(t, s.With(option))), max22)
+			if !errors.Is(err, worker.ErrDB) {
+				t.Fatalf("%v, want ErrDB", err)
+			}
+			wantAll(t, err, want)
 		}
-		wantAll(t, err, "autocommit is off")
 	})
 }

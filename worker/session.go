@@ -24,16 +24,16 @@ func (t *table) readSession(ctx context.Context, log *slog.Logger) error {
 		Value string `gorm:"column:Value"`
 	}
 	err := t.alone(ctx, func(tx *gorm.DB) error {
-		return tx.Raw("SHOW VARIABLES WHERE variable_name IN ('autocommit', 'transaction_isolation', 'tx_isolation', 'auto_increment_increment')").Scan(&settings).Error
+		return tx.Raw("SHOW VARIABLES WHERE variable_name IN ('autocommit', 'completion_type', 'transaction_isolation', 'tx_isolation', 'auto_increment_increment')").Scan(&settings).Error
 	})
 	if err != nil {
 		return err
 	}
 	for _, s := range settings {
 		switch s.Name {
-		case "autocommit":
-			if s.Value == "OFF" {
-				return fmt.Errorf("%w: %w", ErrDB, sqldb.ErrUncommitted)
+		case "autocommit", "completion_type":
+			if s.Value == "OFF" || s.Value == "CHAIN" {
+				return fmt.Errorf("%w: %w: %s is %s; want a DSN without %[3]s, and no SET %[3]s in init_connect", ErrDB, sqldb.ErrUncommitted, s.Name, s.Value)
 			}
 		case "auto_increment_increment":
 			if step, err := strconv.Atoi(s.Value); err == nil && step > 1 {

@@ -16,8 +16,8 @@ func TestKeyless(t *testing.T) {
 		for column, keyless := range map[string]bool{"id INT PRIMARY KEY": false, "id INT UNIQUE": false, "id INT": true, "id INT, UNIQUE (id, n)": true} {
 			s := dbtest.New(t, "mysql")
 			s.Exec(t, "CREATE TABLE %s (n INT, %s)", s.Table, column)
-			if got, err := sqldb.Keyless(t.Context(), s.Open(t, s.With(mode)), s.Table, "id"); got != keyless || err != nil {
-				t.Errorf("%s: %s: Keyless() = %t, %v, want %t", mode, column, got, err, keyless)
+			if got, err := sqldb.Keyless(t.Context(), s.Open(t, s.With(mode)), [2]string{s.Table, "id"}); (got == s.Table) != keyless || err != nil {
+				t.Errorf("%s: %s: Keyless() = %q, %v, want the table: %t", mode, column, got, err, keyless)
 			}
 		}
 	}

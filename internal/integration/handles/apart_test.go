@@ -88,7 +88,7 @@ func (a apart) check(t *testing.T, server *dbtest.Store, role string, c client) 
 			need.Must(t, db.Exec("GRANT ALL ON "+of+" TO "+role).Error)
 		}
 	}
-	for _, statement := range strings.SplitSeq(strings.NewReplacer("{t}", table, "{r}", role).Replace(a.session), "; ") {
+	for statement := range strings.SplitSeq(strings.NewReplacer("{t}", table, "{r}", role).Replace(a.session), "; ") {
 		if err := db.Exec(statement).Error; err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}

@@ -141,7 +141,7 @@ func TestWarnsOfTable(t *testing.T) {
 				if row.option != "" {
 					url = plain.With(row.option)
 				}
-				for _, statement := range strings.SplitSeq(row.table, "; ") {
+				for statement := range strings.SplitSeq(row.table, "; ") {
 					s.Exec(t, "%s", fmt.Sprintf(statement+"%[2]s", s.Table, ""))
 				}
 				want := []string{row.want}
