@@ -15,7 +15,7 @@ import (
 )
 
 func TestComposeRefusesWhatDoesNotFit(t *testing.T) {
-	a := mustAllocator(t, bits.Default())
+	a := mustAllocator(t, bits.Registry())
 	for _, test := range []struct {
 		tick, worker, sequence int64
 		want                   string
@@ -39,8 +39,8 @@ func TestParseRefusesForeignIDs(t *testing.T) {
 		layout bits.Layout
 		id     int64
 	}{
-		{bits.Default(), -1},
-		{bits.Default(), math.MinInt64},
+		{bits.Registry(), -1},
+		{bits.Registry(), math.MinInt64},
 		{bits.JSSafe(), 1 << 53},
 		{bits.JSSafe(), math.MaxInt64},
 	} {

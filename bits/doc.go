@@ -4,10 +4,10 @@
 // From the highest bit to the lowest, an id consists of a sign bit (always 0), the number of ticks
 // since an epoch, a worker number, and a sequence number:
 //
-//	 63 62           35 34              13 12         0
-//	+--+---------------+------------------+------------+
-//	| 0| ticks (28)    | worker (22)      | seq (13)   |   the default layout
-//	+--+---------------+------------------+------------+
+//	 63 62              32 31          16 15          0
+//	+--+------------------+--------------+-------------+
+//	| 0| ticks (31)       | worker (16)  | seq (16)    |   Fleet, the default
+//	+--+------------------+--------------+-------------+
 //
 // A [Layout] holds the three widths, the epoch and the length of a tick. An [Allocator] composes
 // and parses ids of a Layout. [NewSuccession] reports whether ids of two Layouts can collide.

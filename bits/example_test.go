@@ -28,7 +28,7 @@ func ExampleParseLayout() {
 // later or MaxBorrow earlier: its method Range returns a range that has all ids made on
 // the day, and others.
 func ExampleAllocator_FirstID() {
-	ids, err := bits.NewAllocator(bits.Default())
+	ids, err := bits.NewAllocator(bits.Registry())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -85,12 +85,12 @@ func ExampleAllocator_JoinWorker() {
 	// 96 127 <nil>
 }
 
-// The stock layout of uid-generator has ended. Ids of the default layout differ from
+// The stock layout of uid-generator has ended. Ids of the layout for a Registry differ from
 // its ids if their worker numbers were never used before.
 func ExampleNewSuccession() {
 	began := time.Date(2018, time.May, 20, 0, 0, 0, 0, time.UTC) // the oldest id
 	ended := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	s, err := bits.NewSuccession(bits.Baidu(), bits.Default(), began, ended)
+	s, err := bits.NewSuccession(bits.Baidu(), bits.Registry(), began, ended)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,7 +12,7 @@ const TotalBits = 63
 // ErrLayout is matched by every error about an invalid [Layout].
 var ErrLayout = errors.New("bits: invalid layout")
 
-// Layout defines the fields of an id. Start from [Default] or another preset, read a Layout with
+// Layout defines the fields of an id. Start from [Fleet] or another preset, read a Layout with
 // [ParseLayout], or set every field except WorkerParts, which is optional. The zero Layout is
 // invalid.
 //
@@ -46,15 +46,16 @@ type Layout struct {
 
 var epoch2026 = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Default returns the default layout of generators, 28/22/13 with one-second ticks from 2026-01-01:
-// 8,192 ids a second, on average, for each of 4,194,304 workers. It ends on 2034-07-04 at 21:24:16
-// UTC.
-func Default() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }
-
 // Fleet returns the layout 31/16/16 with one-second ticks from 2026-01-01: 65,536 ids a second, on
-// average, for each of 65,536 workers. Use it with leased worker numbers, which are reused. It ends
-// on 2094-01-19 at 03:14:08 UTC.
+// average, for each of 65,536 workers. It is what a generator has in a new store if its config states
+// no layout. Use it with leased worker numbers, which are reused. It ends on 2094-01-19 at 03:14:08
+// UTC.
 func Fleet() Layout { return Layout{31, 16, 16, epoch2026, time.Second, ""} }
+
+// Registry returns the layout 28/22/13 with one-second ticks from 2026-01-01: 8,192 ids a second, on
+// average, for each of 4,194,304 workers. It is for a worker.Registry, which consumes one worker
+// number per start, and ends on 2034-07-04 at 21:24:16 UTC.
+func Registry() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }
 
 // LongLived returns the layout 31/23/9 with one-second ticks from 2026-01-01: 512 ids a second, on
 // average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08 UTC.

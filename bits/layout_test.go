@@ -71,7 +71,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 
 // An epoch of time.Now, with its monotonic clock, is the instant and no more.
 func TestEpochOfTheClock(t *testing.T) {
-	layout := bits.Default()
+	layout := bits.Registry()
 	layout.Epoch = time.Now()
 	got := mustAllocator(t, layout).Layout()
 	if want, err := bits.ParseLayout(layout.String()); got != want || err != nil {
@@ -100,7 +100,7 @@ func TestPresets(t *testing.T) {
 		bits   int
 		end    string
 	}{
-		{"default", bits.Default(), 63, "2034-07-04T21:24:16Z"},
+		{"registry", bits.Registry(), 63, "2034-07-04T21:24:16Z"},
 		{"baidu", bits.Baidu(), 63, "2024-11-20T21:24:16Z"},
 		{"long-lived", bits.LongLived(), 63, "2094-01-19T03:14:08Z"},
 		{"snowflake", bits.Snowflake(), 63, "2080-07-10T17:30:30.209Z"},
@@ -127,8 +127,8 @@ func TestPresets(t *testing.T) {
 
 func TestParseLayout(t *testing.T) {
 	for text, want := range map[string]bits.Layout{
-		"28/22/13":                                bits.Default(),
-		" 28/22/13 ":                              bits.Default(),
+		"28/22/13":                                bits.Registry(),
+		" 28/22/13 ":                              bits.Registry(),
 		"31/23/9,epoch=2026-01-01":                bits.LongLived(),
 		"41/10/12,unit=10ms, epoch=2020-02-29":    {41, 10, 12, time.Date(2020, 2, 29, 0, 0, 0, 0, time.UTC), 10 * time.Millisecond, ""},
 		"baidu,epoch=2016-05-20T00:00:00+08:00":   {28, 22, 13, time.Date(2016, 5, 19, 16, 0, 0, 0, time.UTC), time.Second, ""},
@@ -136,7 +136,7 @@ func TestParseLayout(t *testing.T) {
 		"snowflake":                               bits.Snowflake(),
 		"20/10/10,unit=1h":                        {20, 10, 10, epoch, time.Hour, ""},
 		"js-safe,unit=1s,epoch=2026-01-01":        bits.JSSafe(),
-		"28/22/13,epoch=2026-01-01T00:00:00.000Z": bits.Default(),
+		"28/22/13,epoch=2026-01-01T00:00:00.000Z": bits.Registry(),
 	} {
 		got, err := bits.ParseLayout(text)
 		if got != want || err != nil {
@@ -144,7 +144,7 @@ func TestParseLayout(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                            `"" is neither three widths, such as 28/22/13, nor one of default, baidu, fleet, long-lived, snowflake, js-safe`,
+		"":                            `"" is neither three widths, such as 31/16/16, nor one of fleet, registry, long-lived, js-safe, snowflake, baidu`,
 		"twitter":                     `"twitter" is neither`,
 		"28/22":                       `"28/22" is neither`,
 		"28/22/13/1":                  `is neither`,

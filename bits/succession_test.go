@@ -29,7 +29,7 @@ func TestSuccession(t *testing.T) {
 		ok           bool
 	}{
 		"the layout goes on": {
-			"default", "default", never, day("2027-01-01"),
+			"registry", "registry", never, day("2027-01-01"),
 			true, never, never, 1000, 0, 1<<22 - 1, true,
 		},
 		"a new epoch, the same widths": {
@@ -41,21 +41,21 @@ func TestSuccession(t *testing.T) {
 			false, day("2026-11-01"), time.Date(2033, 5, 4, 21, 24, 16, 0, time.UTC), 5000, 5001, 1<<22 - 1, true,
 		},
 		"other widths that fit above": {
-			"js-safe", "default", never, day("2027-01-01"),
+			"js-safe", "registry", never, day("2027-01-01"),
 			true, never, never, 4095, 0, 1<<22 - 1, true,
 		},
 		"fewer bits than old ids have": {
-			"default", "js-safe", day("2027-01-01"), day("2028-01-01"),
+			"registry", "js-safe", day("2027-01-01"), day("2028-01-01"),
 			false, never, never, 9, 0, 4095, true,
 		},
 		// Numbers have bits 13 to 34 in the old layout and 16 to 31 in the next, so
 		// the lowest 3 bits of an old number do not count.
 		"other widths that overlap": {
-			"default", "31/16/16", never, day("2028-01-01"),
+			"registry", "31/16/16", never, day("2028-01-01"),
 			false, day("2028-01-01"), day("2041-12-28"), 17, 3, 1<<16 - 1, true,
 		},
 		"in the middle of a tick": {
-			"default", "default", never, day("2027-01-01").Add(time.Second / 2),
+			"registry", "registry", never, day("2027-01-01").Add(time.Second / 2),
 			false, day("2027-01-01").Add(time.Second / 2), day("2027-01-01"), 7, 8, 1<<22 - 1, true,
 		},
 		"one id in common": {
@@ -92,13 +92,13 @@ func TestSuccessionRefused(t *testing.T) {
 		began, ended time.Time
 		want         error
 	}{
-		{bits.Layout{}, bits.Default(), time.Time{}, at, bits.ErrLayout},
-		{bits.Default(), bits.Layout{}, time.Time{}, at, bits.ErrLayout},
-		{bits.Default(), bits.LongLived(), at, at, bits.ErrRange},
+		{bits.Layout{}, bits.Registry(), time.Time{}, at, bits.ErrLayout},
+		{bits.Registry(), bits.Layout{}, time.Time{}, at, bits.ErrLayout},
+		{bits.Registry(), bits.LongLived(), at, at, bits.ErrRange},
 		{bits.Baidu(), bits.LongLived(), at, at.Add(time.Hour), bits.ErrRange},
-		{bits.Default(), bits.Baidu(), time.Time{}, at, bits.ErrRange},
-		{bits.Default(), bits.LongLived(), time.Time{}, time.Time{}, bits.ErrRange},
-		{bits.Default(), bits.LongLived(), time.Time{}, bits.Default().Epoch, bits.ErrRange},
+		{bits.Registry(), bits.Baidu(), time.Time{}, at, bits.ErrRange},
+		{bits.Registry(), bits.LongLived(), time.Time{}, time.Time{}, bits.ErrRange},
+		{bits.Registry(), bits.LongLived(), time.Time{}, bits.Registry().Epoch, bits.ErrRange},
 		{bits.Snowflake(), bits.Baidu(), time.Time{}, bits.Baidu().End(), bits.ErrRange},
 	} {
 		if s, err := bits.NewSuccession(test.old, test.next, test.began, test.ended); !errors.Is(err, test.want) {

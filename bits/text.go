@@ -11,12 +11,12 @@ var presets = []struct {
 	name   string
 	layout func() Layout
 }{
-	{"default", Default},
-	{"baidu", Baidu},
 	{"fleet", Fleet},
+	{"registry", Registry},
 	{"long-lived", LongLived},
-	{"snowflake", Snowflake},
 	{"js-safe", JSSafe},
+	{"snowflake", Snowflake},
+	{"baidu", Baidu},
 }
 
 // PresetNames returns the names of the presets that [ParseLayout] accepts.
@@ -28,7 +28,7 @@ func PresetNames() []string {
 	return names
 }
 
-// String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s. [ParseLayout]
+// String returns the layout as text, such as 31/16/16,epoch=2026-01-01,unit=1s. [ParseLayout]
 // reads this text. The epoch is written as a date if it is midnight UTC, else as an RFC 3339 timestamp.
 func (l Layout) String() string {
 	epoch := l.Epoch.UTC()
@@ -46,7 +46,7 @@ func (l Layout) String() string {
 
 // ParseLayout reads a layout from text. The text begins with the name of a preset (see
 // [PresetNames]) or with the widths of the ticks, the worker number and the sequence number, as
-// in 28/22/13. The worker number's width may be written as its parts instead (see
+// in 31/16/16. The worker number's width may be written as its parts instead (see
 // Layout.WorkerParts). epoch= and unit= may follow. They default to the preset's values or,
 // without a preset, to 2026-01-01 and 1s. For example:
 //
@@ -103,7 +103,7 @@ func parseWidths(text string) (Layout, error) {
 	layout := Layout{Epoch: epoch2026, Unit: time.Second}
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 {
-		return Layout{}, fmt.Errorf("%w: %q is neither three widths, such as 28/22/13, nor one of %s",
+		return Layout{}, fmt.Errorf("%w: %q is neither three widths, such as 31/16/16, nor one of %s",
 			ErrLayout, text, strings.Join(PresetNames(), ", "))
 	}
 	if strings.ContainsAny(parts[1], ":+") {

@@ -74,9 +74,18 @@ type Backfill struct {
 // otherwise, the error matches [ErrConfig]. ctx bounds only this call. The other errors are the
 // same as for [NewDefault].
 func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
+	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Backfill, error) {
+		settled := config
+		settled.Layout = layout
+		return startBackfill(ctx, source, settled, from)
+	})
+}
+
+func startBackfill(ctx context.Context, source WorkerSource, config BackfillConfig, from origin) (*Backfill, error) {
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
 	b.holder.unused = true
+	b.holder.from = from
 	if err := b.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}

@@ -36,9 +36,18 @@ const CloseTimeout = deal.CloseTimeout
 // source. ErrBorrowLimit means that an earlier holder of the number reserved time beyond
 // CachedConfig.MaxBorrow, and ErrReservation means that no time can be reserved.
 func NewCached(ctx context.Context, source WorkerSource, config CachedConfig) (*Cached, error) {
+	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Cached, error) {
+		settled := config
+		settled.Layout = layout
+		return startCached(ctx, source, settled, from)
+	})
+}
+
+func startCached(ctx context.Context, source WorkerSource, config CachedConfig, from origin) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
 	g.holder.regranted = g.regranted
+	g.holder.from = from
 	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}

@@ -41,8 +41,11 @@ const (
 
 // CachedConfig configures a [Cached] generator. Zero fields take their default values.
 type CachedConfig struct {
-	// Layout is the layout of ids; zero means [bits.Default]. [Backfill] cannot make ids for rows
-	// older than the layout's Epoch.
+	// Layout is the layout of ids. Zero means the layout that the store of worker numbers remembers.
+	// A new store, and a source without a store, get [bits.Fleet], and a new table of a
+	// worker.Registry gets [bits.Registry]. If the store has numbers but remembers no layout, the
+	// error matches lease.ErrLayout, and Layout must be set. [Cached.Layout] returns the layout in
+	// use. [Backfill] cannot make ids for rows older than the layout's Epoch.
 	Layout bits.Layout
 
 	// PreviousLayout is the layout to migrate from; zero means none. The store of worker numbers
@@ -114,12 +117,13 @@ type DefaultConfig struct {
 	Now func() time.Time
 }
 
-// prepare fills in the defaults of what all configs have, and returns the wrong fields.
+// prepare fills in the defaults of what all configs have, and returns the wrong fields. A constructor
+// has settled the layout before; Validate takes that of a new store.
 func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *invalid.List {
 	*logger = cmp.Or(*logger, slog.Default())
 	faults := invalid.Of("uid", ErrConfig)
 	if *layout == (bits.Layout{}) {
-		*layout = bits.Default()
+		*layout = bits.Fleet()
 	}
 	faults.Wrap("Layout", layout.Validate())
 	if succeeds != (bits.Layout{}) {

@@ -24,7 +24,7 @@ func (n never) Lease(context.Context, lease.Request) (lease.Lease, error) {
 }
 
 func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
-	wide := bits.Default()
+	wide := bits.Registry()
 	wide.SequenceBits = 63
 	for _, test := range []struct {
 		config interface{ Validate() error }
@@ -42,7 +42,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"PaddingFactor is -1, want 1 to 99",
 		}},
 		{uid.CachedConfig{
-			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Default().Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
+			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Registry().Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
 		}, []string{
 			"BoostPower is 12, want at most 62 minus SequenceBits (51)",
 		}},
@@ -134,7 +134,7 @@ func TestRefusesToStartOutOfTime(t *testing.T) {
 		if !errors.Is(err, uid.ErrTimeExhausted) || !strings.Contains(err.Error(), "2024-11-20T21:24:16Z") {
 			t.Errorf("%s: error %v, want the day in it", kind, err)
 		}
-		_, err = open(never{t}, uid.CachedConfig{Now: clockAt(bits.Default().Epoch.Add(-1)).now})
+		_, err = open(never{t}, uid.CachedConfig{Now: clockAt(bits.Registry().Epoch.Add(-1)).now})
 		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Layout.Epoch is 2026-01-01T00:00:00Z, want no later than now, 2025-12-31T23:59:59Z") {
 			t.Errorf("%s: error %v for an epoch in the future", kind, err)
 		}
@@ -150,19 +150,19 @@ func TestWorkerNumbers(t *testing.T) {
 	unavailable := errors.New("unavailable")
 	for kind, open := range kinds {
 		for number, want := range map[int64]string{
-			-1:      "worker number is -1, want 0 to 4194303",
-			4194304: "worker number is 4194304, want 0 to 4194303",
+			-1:    "worker number is -1, want 0 to 65535",
+			65536: "worker number is 65536, want 0 to 65535",
 		} {
 			_, err := open(uid.NewStaticWorker(number), uid.CachedConfig{})
 			if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q in it", kind, err, want)
 			}
 		}
-		for _, number := range []int64{0, 4194303} {
+		for _, number := range []int64{0, 65535} {
 			under(t, kind, uid.NewStaticWorker(number), uid.CachedConfig{Logger: quiet})
 		}
 		_, err := open(lease.NewPermanent(assigner(func(_ context.Context, limit int64) (int64, error) {
-			if limit != 4194303 {
+			if limit != 65535 {
 				t.Errorf("%s: the assigner was told %d", kind, limit)
 			}
 			return 0, unavailable
@@ -202,7 +202,7 @@ func TestLogIsQuiet(t *testing.T) {
 }
 
 func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
-	end := bits.Default().End()
+	end := bits.Fleet().End()
 	for kind := range kinds {
 		for _, test := range []struct {
 			now  time.Time
@@ -247,7 +247,7 @@ func TestStartIsLogged(t *testing.T) {
 			mustNext(t, gen)
 			gen.Close()
 		}
-		want := `level=INFO msg="uid: started" kind=` + test.kind + ` layout="31/8/1,epoch=2026-01-01,unit=1s" ends=2094-01-19T03:14:08Z ` + test.want + "\n"
+		want := `level=INFO msg="uid: started" kind=` + test.kind + ` layout="31/8/1,epoch=2026-01-01,unit=1s" layout_from=config ends=2094-01-19T03:14:08Z ` + test.want + "\n"
 		if _, got, _ := strings.Cut(log.String(), " "); got != want {
 			t.Errorf("logged %s, want %s", got, want)
 		}

@@ -19,7 +19,7 @@ import (
 // [Cached], which makes ids ahead of demand. Make a Default with [NewDefault] and share it: all
 // methods are safe for concurrent use. The zero value is not usable.
 //
-// With the default layout, Default makes up to 8,192 ids a second. Each second, the sequence
+// With [bits.Fleet], Default makes up to 65,536 ids a second. Each second, the sequence
 // continues where it left off, or restarts at 0 if it has passed its midpoint, so a second may
 // offer as few as half of its ids.
 //
@@ -57,10 +57,19 @@ type Default struct {
 // of a leased number reserved time ahead of the clock, NewDefault waits until the clock catches
 // up; if ctx is done first, the error says when the first id can be issued.
 func NewDefault(ctx context.Context, source WorkerSource, config DefaultConfig) (*Default, error) {
+	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Default, error) {
+		settled := config
+		settled.Layout = layout
+		return startDefault(ctx, source, settled, from)
+	})
+}
+
+func startDefault(ctx context.Context, source WorkerSource, config DefaultConfig, from origin) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward, calls: deal.NewCalls()}
 	g.skipped.Store(math.MinInt64) // last is never so low
 	g.holder.renumber = g.renumber
+	g.holder.from = from
 	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}

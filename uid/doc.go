@@ -21,7 +21,8 @@
 // worker, never grant two generators the same tick with the same number. So all ids with the same
 // Layout are unique if their worker numbers come from the same database. Ids with different
 // layouts can collide, and so can ids whose worker numbers come from different databases. A
-// database remembers the layout of its worker numbers, and refuses generators that use another.
+// database remembers the layout of its first generator. Generators whose config states no layout use
+// it, and those that state another are refused.
 //
 // # What time an id carries
 //

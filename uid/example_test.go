@@ -183,7 +183,7 @@ func ExampleLeaser() {
 	fmt.Println(err)
 	// Output:
 	// worker 2
-	// billing-c has no number from 0 to 4194303
+	// billing-c has no number from 0 to 65535
 }
 
 // A caller that would rather wait for an id than fail says for how long.
@@ -223,7 +223,7 @@ func ExampleBorrowLimitError() {
 	if limit, ok := errors.AsType[*uid.BorrowLimitError](err); ok {
 		fmt.Println(n, "ids, Retry-After:", limit.RetryAfter())
 	}
-	// Output: 8192 ids, Retry-After: 1s
+	// Output: 65536 ids, Retry-After: 1s
 }
 
 // The number is lost, and no other is given: the error says why, and when to ask
@@ -269,7 +269,7 @@ func ExampleStats() {
 	// Output:
 	// failing: false has ids: true
 	// worker 1 layout ends soon: false
-	// ring of 65536 has loads: false
+	// ring of 524288 has loads: false
 	// failing: true because: lease: the number is lost
 }
 
@@ -324,7 +324,7 @@ func ExampleNewBackfill() {
 // random. The epoch lies before the clock.
 func ExampleDefaultConfig() {
 	now := time.Date(2000, time.January, 1, 0, 0, 7, 0, time.UTC) // where testing/synctest starts
-	layout := bits.Default()
+	layout := bits.Registry()
 	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(3), uid.DefaultConfig{
 		Layout: layout,
@@ -361,5 +361,5 @@ func ExampleCached_Range() {
 		log.Fatal(err)
 	}
 	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
-	// Output: SELECT * FROM orders WHERE id BETWEEN 958882028999147520 AND 961976467036569599
+	// Output: SELECT * FROM orders WHERE id BETWEEN 119860253624893440 AND 120247058379571199
 }

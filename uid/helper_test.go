@@ -106,19 +106,19 @@ func (c *clock) now() time.Time       { return time.Unix(0, c.nanos.Load()) }
 func (c *clock) step(d time.Duration) { c.nanos.Add(int64(d)) }
 
 // start is when the tests' clocks begin, five seconds into the layouts' time.
-var start = bits.Default().Epoch.Add(5 * time.Second)
+var start = bits.Registry().Epoch.Add(5 * time.Second)
 
 // small has two ids for each second, so that a test can count in ticks.
-var small = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: bits.Default().Epoch, Unit: time.Second}
+var small = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: bits.Registry().Epoch, Unit: time.Second}
 
 // roomy has so many ids for each tick that Default never waits for the next.
-var roomy = bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default().Epoch, Unit: time.Second}
+var roomy = bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Registry().Epoch, Unit: time.Second}
 
-// bubble and virtual are small and the default layout in virtual time, which begins at
+// bubble and virtual are small and the layout for a Registry in virtual time, which begins at
 // midnight UTC 2000-01-01.
 var (
 	bubble  = since2000(small)
-	virtual = since2000(bits.Default())
+	virtual = since2000(bits.Registry())
 )
 
 func since2000(layout bits.Layout) bits.Layout {

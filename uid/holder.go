@@ -21,6 +21,7 @@ type holder struct {
 	shift    uint8     // SequenceBits
 	width    uint8     // SequenceBits and WorkerBits
 	end      time.Time // of the layout
+	from     origin    // of the layout
 	succeeds string    // the text of an earlier layout; empty is none
 	now      func() time.Time
 	lease    lease.Lease
@@ -116,20 +117,11 @@ func (h *holder) take(ctx context.Context, source WorkerSource) error {
 	if err != nil {
 		return err // it names the operation
 	}
-	h.lease, h.store = held, fmt.Sprintf("%T", source)
-	if named, ok := source.(fmt.Stringer); ok {
-		h.store = named.String()
-	}
+	h.lease, h.store = held, nameOf(source)
 	if w := h.grant.Load(); errors.Is(w.err, ErrConfig) {
 		return errors.Join(w.err, deal.Close(func(ctx context.Context) error { return h.giveBack(ctx, 0) }))
 	}
 	return nil
-}
-
-// layoutText is what a store remembers of a layout. The names of parts do not change ids.
-func layoutText(layout bits.Layout) string {
-	layout.WorkerParts = ""
-	return layout.String()
 }
 
 func (h *holder) logStart(kind string) {
@@ -138,7 +130,7 @@ func (h *holder) logStart(kind string) {
 	if !w.until.IsZero() {
 		until = instant(w.until)
 	}
-	h.log.Info("uid: started", "kind", kind, "layout", h.bits.Layout().String(), "ends", instant(h.bits.Layout().End()),
+	h.log.Info("uid: started", "kind", kind, "layout", h.bits.Layout().String(), "layout_from", string(h.from), "ends", instant(h.bits.Layout().End()),
 		"worker", w.worker, "store", h.store, "reserved_until", until)
 }
 

@@ -53,7 +53,7 @@ func TestIdsAreEven(t *testing.T) {
 // Processes that issue an id or two are even too: they begin at random, below half.
 func TestBeginsAtRandom(t *testing.T) {
 	clock := clockAt(start)
-	layout := bits.Default()
+	layout := bits.Registry()
 	layout.SequenceBits = 6
 	for _, kind := range []string{"default", "slots"} {
 		t.Run(kind, func(t *testing.T) {

@@ -106,9 +106,18 @@ const shutSlot = math.MaxUint64
 // leased number reserved future time, the first ids are stamped after that time. ctx and the
 // errors mean the same as for [NewDefault].
 func NewSlots(ctx context.Context, source WorkerSource, config SlotsConfig) (*Slots, error) {
+	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Slots, error) {
+		settled := config
+		settled.Layout = layout
+		return startSlots(ctx, source, settled, from)
+	})
+}
+
+func startSlots(ctx context.Context, source WorkerSource, config SlotsConfig, from origin) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
 	g.holder.renumber = g.renumber
+	g.holder.from = from
 	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}

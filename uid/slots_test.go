@@ -13,7 +13,7 @@ import (
 )
 
 // tiny has four ids for each tick.
-var tiny = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Second}
+var tiny = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 2, Epoch: bits.Registry().Epoch, Unit: time.Second}
 
 // Whatever the clock does, ids differ, the count is exact, and as long as slots
 // have room none is refused. A restart goes on behind every tick that was issued.

@@ -20,14 +20,14 @@ import (
 func TestStress(t *testing.T) {
 	need.Time(t)
 	// So small that the ring runs empty all the time.
-	tiny := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 3, Epoch: bits.Default().Epoch, Unit: time.Second}
+	tiny := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 3, Epoch: bits.Registry().Epoch, Unit: time.Second}
 	empty := uid.CachedConfig{Layout: tiny, BoostPower: 1}
 	policy := func(p uid.TakePolicy) uid.CachedConfig {
 		config := empty
 		config.RejectedTake = p
 		return config
 	}
-	brief := uid.CachedConfig{Layout: bits.Layout{TimeBits: 45, WorkerBits: 4, SequenceBits: 10, Epoch: bits.Default().Epoch, Unit: 100 * time.Microsecond}}
+	brief := uid.CachedConfig{Layout: bits.Layout{TimeBits: 45, WorkerBits: 4, SequenceBits: 10, Epoch: bits.Registry().Epoch, Unit: 100 * time.Microsecond}}
 	mixed := []string{"Next", "Wait", "WaitN", "NextN"}
 	var asked atomic.Int64
 	gone := errors.New("gone")

@@ -13,8 +13,9 @@
 // Registry's numbers run out: 22 bits allow four million starts. [docs/choosing.md] compares
 // Leasers and Registries with each other and with other stores.
 //
-// All processes whose ids must differ must use the same database and the same layout, which the
-// database remembers: see lease.ErrLayout.
+// All processes whose ids must differ must use the same database and the same layout. The database
+// remembers the layout of the first start, and generators whose config states no layout follow it. A
+// new table gives a Leaser's generators [bits.Fleet], and a Registry's [bits.Registry].
 //
 // The package accesses the database through GORM and links no SQL driver. It supports MySQL,
 // MariaDB, PostgreSQL and SQLite, with any gorm.Config except DryRun. If PostgreSQL is behind a

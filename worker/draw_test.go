@@ -57,8 +57,7 @@ func TestRegistryBesideLeaser(t *testing.T) {
 // A service goes from a Registry to a Leaser, process by process: ids of all its processes differ.
 func TestRollingChange(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		s.create(t)
-		before := []int64{s.draw(t), s.draw(t), s.draw(t)}
+		before := []int64{assign(t, s.kind(aRegistry, s.DB)), s.draw(t), s.draw(t), s.draw(t)}
 		of := func(kind string) string { return kind + "\n" + s.prefix + "\n" + s.URL }
 		registries := processes.Self(t, 3, childVariable, of("registry"))
 		leasers := processes.Self(t, 3, childVariable, of("leaser"))

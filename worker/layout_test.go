@@ -19,7 +19,7 @@ import (
 func TestLayoutIsRemembered(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		before := assign(t, s.on(s.DB))
-		old, next := bits.Default(), bits.LongLived()
+		old, next := bits.Registry(), bits.LongLived()
 		start := func(layout, succeeds bits.Layout) (*uid.Cached, error) {
 			t.Helper()
 			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout, PreviousLayout: succeeds})
@@ -95,6 +95,6 @@ func TestLayoutCannotBeRead(t *testing.T) {
 		if !errors.Is(err, errMade) {
 			t.Fatalf("%v, want %v", err, errMade)
 		}
-		wantAll(t, err, fmt.Sprintf("compare the layout with that of %s", s.Table))
+		wantAll(t, err, fmt.Sprintf("read the layout of %s", s.Table))
 	})
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -84,7 +85,7 @@ func (t *table) record(ctx context.Context) (*record, error) {
 func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasestore.Terms, probe func(context.Context) error) (string, error) {
 	for {
 		r, err := nodes.record(ctx)
-		if err != nil {
+		if err != nil && (t.Layout != "" || !errors.Is(err, ErrNoTable)) {
 			return "", err
 		}
 		if r != nil {
@@ -102,7 +103,13 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 			}
 			continue
 		}
-		if old != "" || t.Layout == "" {
+		if t.Layout == "" {
+			if again, err := unrecorded(ctx, nodes, leases); !again || err != nil {
+				return "", err
+			}
+			continue
+		}
+		if old != "" {
 			return "", nil
 		}
 		if again, err := first(ctx, nodes, leases, t); again || err != nil {
@@ -142,15 +149,46 @@ func first(ctx context.Context, nodes, leases *table, t leasestore.Terms) (again
 	if drawn {
 		return false, (&record{Type: typeDrawn}).refuse(nodes, t)
 	}
+	return false, gone(nodes, leases, counted)
+}
+
+// gone is the error of leases without a record. counted says that one was counted for a range.
+func gone(nodes, leases *table, counted bool) error {
 	number := typeDrawn
 	if counted {
 		number = typeDivided
 	}
-	return false, fmt.Errorf("%w: %[2]s has rows, but row -1 of %[3]s, which has the layout of their ids, is gone. If %[3]s was truncated or restored, "+
+	return fmt.Errorf("%w: %[2]s has rows, but row -1 of %[3]s, which has the layout of their ids, is gone. If %[3]s was truncated or restored, "+
 		"first run: uidring workers raise NUMBER, with the greatest number in use. Then run this, with the layout that generators log when they start: "+
 		"INSERT INTO %[3]s (ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES (-1, 'LAYOUT', '-', %[4]d, %[5]s), "+
 		"where TYPE is %[6]d if numbers are drawn, and %[7]d if configs have ranges or assigned numbers",
 		ErrMixed, leases.name, nodes.name, number, recordDates, typeDrawn, typeDivided)
+}
+
+// unrecorded is first for a generator that states no layout: keys without a record, as Java's
+// uid-generator leaves them, are those of ids with an unknown layout.
+func unrecorded(ctx context.Context, nodes, leases *table) (again bool, err error) {
+	if err := leases.beside(ctx, nodes); err != nil {
+		return false, err
+	}
+	leased, counted, err := leases.leased(ctx)
+	drawn := false
+	if err == nil && !leased {
+		drawn, err = nodes.drawn(ctx)
+	}
+	if errors.Is(err, ErrNoTable) || err == nil && !leased && !drawn {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if r, err := nodes.record(ctx); r != nil || err != nil && !errors.Is(err, ErrNoTable) {
+		return r != nil, err
+	}
+	if leased {
+		return false, &lease.UnknownLayoutError{Store: leases.name, Err: gone(nodes, leases, counted)}
+	}
+	return false, &lease.UnknownLayoutError{Store: nodes.name}
 }
 
 // absent recognizes the error for a table that is missing, or may not be read; of an unknown kind of database, any error.

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
@@ -81,21 +82,51 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (int64, 
 	if err := errors.Join(r.check(), faults.Err(), err); err != nil {
 		return 0, err
 	}
-	var last error
-	number, err := backoff.Retry(ctx, func() (number int64, err error) {
-		if number, last = r.start(ctx, request, node); last != nil && !leasestore.IsTransient(r.marked(last)) {
-			err = backoff.Permanent(last)
-		} else {
-			err = last
+	return retry(ctx, r, func() (int64, error) { return r.start(ctx, request, node) })
+}
+
+// retry calls f until it succeeds, or fails for good.
+func retry[T any](ctx context.Context, r *Registry, f func() (T, error)) (value T, last error) {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		if value, last = f(); last != nil && !leasestore.IsTransient(r.marked(last)) {
+			return struct{}{}, backoff.Permanent(last)
 		}
-		return number, err
+		return struct{}{}, last
 	}, backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 1.5, MaxInterval: 5 * time.Second}),
 		backoff.WithMaxElapsedTime(registerFor))
 	if err != nil {
-		return 0, last // with the operation, which the end of ctx does not say
+		return value, last // with the operation, which the end of ctx does not say
 	}
-	return number, nil
+	return value, nil
 }
+
+// Layout returns the layout that the table remembers, for a generator whose config states none. In a
+// new table, that is the text of [bits.Registry], and stored is false. If numbers were given out but
+// the table remembers no layout, as Java's uid-generator leaves it, the error is a
+// lease.UnknownLayoutError. Layout creates nothing, and retries as Assign does.
+func (r *Registry) Layout(ctx context.Context) (layout string, stored bool, err error) {
+	if err := r.check(); err != nil {
+		return "", false, err
+	}
+	layout, err = retry(ctx, r, func() (string, error) {
+		return swapLayout(ctx, r.table, r.leases, "", leasestore.Terms{}, nil)
+	})
+	switch {
+	case errors.Is(err, lease.ErrLayout):
+		return "", false, err
+	case err != nil:
+		return "", false, r.fail(ctx, "read the layout of", err)
+	case layout == "":
+		return bits.Registry().String(), false, nil
+	case layout == anyLayout:
+		return "", false, &lease.UnknownLayoutError{Store: r.name}
+	}
+	r.warnFew(ctx, layout)
+	return layout, true, nil
+}
+
+// anyLayout is what a table remembers if its first holder stated no layout.
+const anyLayout = "-"
 
 func (r *Registry) start(ctx context.Context, request lease.Request, node lease.Node) (int64, error) {
 	if err := r.ready(ctx); err != nil {

@@ -141,11 +141,6 @@ func (s *Store) ready(ctx context.Context) error {
 // SwapLayout implements leasestore.Store, with the record in WORKER_NODE. For a holder that chooses its
 // numbers, it then looks for keys that another program has drawn.
 func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
-	if terms.Layout == "" {
-		if err := s.resolve(ctx); err != nil {
-			return "", err
-		}
-	}
 	remembered, err := swapLayout(ctx, s.nodes, s.table, old, terms, s.probe)
 	if err == nil && terms.Chosen {
 		var keys int64

@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-const max22 = 1<<22 - 1 // the default layout's largest worker number
+const max22 = 1<<22 - 1 // the largest worker number of bits.Registry
 
 var node = lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
 

@@ -191,6 +191,8 @@ func (t *table) noTable(err error) error {
 
 type missingTable struct{ error }
 
-func (e *missingTable) Is(target error) bool { return target == ErrNoTable }
+func (e *missingTable) Is(target error) bool {
+	return target == ErrNoTable || target == leasestore.ErrNotCreated
+}
 
 func (e *missingTable) Unwrap() error { return e.error }

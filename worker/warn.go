@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/calls"
 )
 
@@ -21,6 +22,16 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 	}
 	r.log().WarnContext(ctx, "worker: the local clock and the database's clock disagree; ids carry the local time",
 		"table", r.name, "local_ahead", ahead.Round(time.Second), "database_time", created)
+}
+
+// warnFew warns of an adopted layout whose numbers a Registry's starts use up soon.
+func (r *Registry) warnFew(ctx context.Context, text string) {
+	layout, err := bits.ParseLayout(text)
+	if err != nil || layout.WorkerBits > 16 {
+		return
+	}
+	r.log().WarnContext(ctx, "worker: the database's layout has few worker numbers for a Registry, which consumes one at each start; a Leaser reuses them",
+		"table", r.name, "layout", text, "starts", int64(1)<<layout.WorkerBits-1)
 }
 
 func (r *Registry) warnUsedUp(ctx context.Context, number, limit int64) {

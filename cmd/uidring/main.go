@@ -32,7 +32,7 @@ uidring.db, which gen creates in the current directory.`,
 		Example: `  uidring gen -n 5                       print five ids
   uidring gen | uidring parse            generate an id and read it
   uidring parse 896950744028951464 --layout baidu,epoch=2016-05-20T00:00:00+08:00
-  uidring layout default                 show a layout: its fields and its end
+  uidring layout fleet                   show a layout: its fields and its end
   uidring workers                        list worker numbers and their holders
   uidring segments create orders         create a counter, for small, dense ids
   uidring schema postgres                print the SQL for the tables and a service's privileges

@@ -47,7 +47,7 @@ func TestForms(t *testing.T) {
 // The error about another layout names flags of the command.
 func TestOtherLayout(t *testing.T) {
 	clitest.Elsewhere(t)
-	uidring.Succeed(t, "gen")
+	uidring.Succeed(t, "gen", "--layout", "registry")
 	for _, worker := range []string{"registry", "lease"} {
 		got := uidring.Invoke(t, "", "gen", "--layout", "fleet", "--worker", worker)
 		for _, want := range []string{"uidring.db", "give --layout 28/22/13,epoch=2026-01-01,unit=1s, ", "uidring layout 28/22/13", " --next 31/16/16", "--succeeds 28/22/13"} {
@@ -67,7 +67,7 @@ func TestUndo(t *testing.T) {
 		t.Fatalf("the page has %q, want two statements", undo)
 	}
 	clitest.Elsewhere(t)
-	for i, layout := range []string{"default", "fleet"} {
+	for i, layout := range []string{"registry", "fleet"} {
 		for _, worker := range []string{"registry", "lease"} {
 			if got := uidring.Invoke(t, "", "gen", "--layout", layout, "--worker", worker); got.Code != 0 {
 				t.Errorf("%s from %s: %+v", layout, worker, got)

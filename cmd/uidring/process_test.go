@@ -141,7 +141,7 @@ func leaseLife(t *testing.T, dsn string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be sent signals there")
 	}
-	a := clitest.Allocator(t, "default")
+	a := clitest.Allocator(t, "fleet")
 	gen := func(generator string) *running {
 		return start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--dsn", dsn, "--generator", generator)
 	}

@@ -23,7 +23,7 @@ func TestDocument(t *testing.T) {
 
 // A generator that has no worker number shows none.
 func TestNoNumber(t *testing.T) {
-	h := at(t, nil, map[string]uid.Stats{"none": statstest.Ringless(bits.Default(), -1)})
+	h := at(t, nil, map[string]uid.Stats{"none": statstest.Ringless(bits.Registry(), -1)})
 	for target, name := range map[string]string{"/stats.json": `"worker_number":`, "/": "Worker number", "/?name=none": "Worker number"} {
 		if w := get(t, h, target); w.Code != 200 || strings.Contains(w.Body.String(), name) {
 			t.Errorf("%s: %d %s, want it without %s", target, w.Code, w.Body, name)
@@ -33,7 +33,7 @@ func TestNoNumber(t *testing.T) {
 
 // A layout that ends in 292 billion years does not spoil the answer.
 func TestFarAway(t *testing.T) {
-	far := bits.Layout{TimeBits: 63, Epoch: bits.Default().Epoch, Unit: time.Second}
+	far := bits.Layout{TimeBits: 63, Epoch: bits.Registry().Epoch, Unit: time.Second}
 	h := at(t, map[string]Reporter{"far": statstest.Still(statstest.Ringless(far, 0))}, nil)
 	for target, want := range map[string]string{
 		"/stats.json":              `"layout_end_timestamp_seconds":922337`,

@@ -64,7 +64,7 @@ func ExampleLayoutError() {
 	}
 	// Output:
 	// asked for  41/10/12,epoch=2010-11-04T01:42:54.657Z,unit=1ms
-	// remembered 28/22/13,epoch=2026-01-01,unit=1s
+	// remembered 31/16/16,epoch=2026-01-01,unit=1s
 }
 
 // racks gives each process the number of its place in the racks, which no other has.

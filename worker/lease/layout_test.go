@@ -3,6 +3,7 @@ package lease_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,4 +112,39 @@ func TestLayoutChangesMeanwhile(t *testing.T) {
 			t.Errorf("granted %+v, want a number once the layout is back", g)
 		}
 	})
+}
+
+// late is a store whose first answer about the layout is older than the first holder's start.
+type late struct {
+	*leasetest.Memory
+	start func()
+}
+
+func (l *late) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	if start := l.start; start != nil && terms.Layout == "" {
+		l.start = nil
+		defer start()
+	}
+	return l.Memory.SwapLayout(ctx, old, terms)
+}
+
+// A Leaser says which layout its store remembers. Of rows without a layout, it looks again, since they can be of a start
+// that has just recorded one.
+func TestRememberedLayout(t *testing.T) {
+	memory := new(leasetest.Memory)
+	leaser := lease.New(&late{memory, func() { holdertest.Take(t, lease.New(memory, quiet), 9) }}, quiet)
+	if layout, stored, err := leaser.Layout(t.Context()); layout != holdertest.Layout || !stored || err != nil {
+		t.Errorf("%q, %t, %v; want that of the start meanwhile", layout, stored, err)
+	}
+	if layout, stored, err := lease.New(new(leasetest.Memory), quiet).Layout(t.Context()); layout != "" || stored || err != nil {
+		t.Errorf("%q, %t, %v; want none in a new store", layout, stored, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := leaser.Layout(ended); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "read the layout of memory") {
+		t.Errorf("%v, want the operation and Canceled", err)
+	}
+	if _, _, err := lease.New(nil, lease.Config{Expiry: -1}).Layout(t.Context()); !errors.Is(err, lease.ErrConfig) {
+		t.Errorf("%v, want ErrConfig", err)
+	}
 }

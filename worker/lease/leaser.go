@@ -58,7 +58,7 @@ func (l *Leaser) check() error {
 //   - ErrExhausted (an ExhaustedError) when every number has a live holder;
 //   - ErrHeld if the number that Config.Assigner chose has a holder: Lease waits for the holder's
 //     lease to expire, and fails if the holder sends a heartbeat or ctx is done first;
-//   - ErrLayout (a LayoutError) when the store remembers another layout;
+//   - ErrLayout (a LayoutError) when the store remembers another layout: see [Leaser.Layout];
 //   - ErrSkew if r.Clock differs too much from the store's clock;
 //   - ErrConfig for invalid fields in the configs.
 //
@@ -95,27 +95,25 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, l.fail(ctx, "take a number from", err)
 	}
-	k := &keeper{
-		leaser:  l,
-		node:    node,
-		request: r,
-		within:  within,
-		holder: protocol.New(protocol.Config{
-			Limit:  within.To,
-			Exact:  exact,
-			Fresh:  r.Fresh,
-			Window: l.config.Window.Milliseconds(),
-			Token:  rand.Text,
-			Pick:   mathrand.Int64N,
-		}),
-		more:    make(chan struct{}, 1),
-		done:    make(chan struct{}),
-		timeout: newTimeout(l.config.Expiry/4, 2*firstTimeout),
-	}
+	k := l.keeper()
+	k.node, k.request, k.within = node, r, within
+	k.holder = protocol.New(protocol.Config{
+		Limit:  within.To,
+		Exact:  exact,
+		Fresh:  r.Fresh,
+		Window: l.config.Window.Milliseconds(),
+		Token:  rand.Text,
+		Pick:   mathrand.Int64N,
+	})
 	if err := k.start(ctx); err != nil {
 		return nil, err
 	}
 	return k, nil
+}
+
+// keeper returns a keeper that holds nothing.
+func (l *Leaser) keeper() *keeper {
+	return &keeper{leaser: l, more: make(chan struct{}, 1), done: make(chan struct{}), timeout: newTimeout(l.config.Expiry/4, 2*firstTimeout)}
 }
 
 // exact returns the only number to hold, -1 for any.

@@ -339,7 +339,7 @@ func TestLeafOptions(t *testing.T) {
 	}
 	s := workerzk.LeafStore(l.conn, l.name+"_new", 8080, workerzk.LeafConfig{}) // remembers no layout yet
 	need.Must(t, s.Prepare(background(t), slog.New(slog.DiscardHandler)))
-	for i, layout := range []bits.Layout{bits.Default(), bits.Snowflake()} {
+	for i, layout := range []bits.Layout{bits.Registry(), bits.Snowflake()} {
 		err := lease.Request{Layout: layout.String()}.CheckLayout(background(t), leasestore.Terms{}, s.SwapLayout)
 		if errors.Is(err, lease.ErrLayout) != (i == 0) || i > 0 && err != nil {
 			t.Errorf("layout %v: %v; want Java's alone", layout, err)

@@ -33,7 +33,7 @@ type options struct {
 
 // New returns the subcommand bench.
 func New() *cobra.Command {
-	o := &options{layout: bits.Default(), count: 6, goroutines: goroutineSteps(runtime.GOMAXPROCS(0))}
+	o := &options{layout: bits.Fleet(), count: 6, goroutines: goroutineSteps(runtime.GOMAXPROCS(0))}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the generators on this machine, compared with an atomic add",

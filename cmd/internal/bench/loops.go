@@ -21,7 +21,7 @@ import (
 const Batch = 256
 
 // Roomy is the layout that Default is measured with: Default waits for the next tick once
-// it has used up the ids of one, which are 8,192 a second in the default layout.
+// it has used up the ids of one, which are 65,536 a second in the default layout.
 var Roomy = bits.Layout{
 	TimeBits: 31, WorkerBits: 1, SequenceBits: 31,
 	Epoch: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),

@@ -68,7 +68,7 @@ func (c Choice) Set(text string) error {
 
 // LayoutFlag adds --layout, which reads text as bits.ParseLayout does.
 func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage string) {
-	cmd.Flags().TextVar(layout, "layout", bits.Default(), usage+": a `name` ("+strings.Join(bits.PresetNames(), ", ")+")\n"+
+	cmd.Flags().TextVar(layout, "layout", bits.Fleet(), usage+": a `name` ("+strings.Join(bits.PresetNames(), ", ")+")\n"+
 		"or the widths of ticks, worker and sequence, such as 31/23/9;\n"+
 		",epoch=DATE and ,unit=DURATION may follow")
 	Complete(cmd, "layout", bits.PresetNames()...)

@@ -38,7 +38,7 @@ func TestGenCounts(t *testing.T) {
 		{"gen -n 20 --layout 40/20/1,unit=1ms --max-borrow 0 --dsn b.db", 20},
 		{"gen -n 5000 --layout snowflake --worker static:1023", 5000},
 		{"gen -n 5 --worker registry", 5},
-		{"gen -n 5 --layout long-lived --succeeds default", 5},
+		{"gen -n 5 --layout long-lived --succeeds fleet", 5},
 		{"gen -n 5 --layout long-lived --generator default", 5},
 	} {
 		ids := clitest.ReadIDs(t, uidring.Succeed(t, strings.Fields(tt.args)...))
@@ -75,7 +75,7 @@ func TestGenDSN(t *testing.T) {
 }
 
 func TestGenJSON(t *testing.T) {
-	for _, layout := range []string{"default", "snowflake", "31/20/12", "40/10/12,epoch=2026-01-01T00:00:00.0005Z,unit=100us"} {
+	for _, layout := range []string{"registry", "snowflake", "31/20/12", "40/10/12,epoch=2026-01-01T00:00:00.0005Z,unit=100us"} {
 		a := clitest.Allocator(t, layout)
 		out := uidring.Succeed(t, "gen", "-n", "5000", "--json", "--layout", layout, "--worker", "static:9")
 		lines := 0

@@ -60,7 +60,7 @@ func warm[G uid.Generator](b *testing.B, gen G, err error) G {
 }
 
 func cached(b *testing.B) *uid.Cached {
-	gen, err := bench.NewCached(uid.CachedConfig{Layout: bits.Default()})
+	gen, err := bench.NewCached(uid.CachedConfig{Layout: bits.Fleet()})
 	return started(b, gen, err)
 }
 

@@ -86,22 +86,22 @@ func TestWorkersLeases(t *testing.T) {
 2      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
 1      held     "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
 
-%d numbers can be leased under 28/22/13,epoch=2026-01-01,unit=1s
+%d numbers can be leased under 31/16/16,epoch=2026-01-01,unit=1s
 `
 	const node = `WORKER  HOST             PROCESS    TYPE       CREATED
 5       "two\x1b[31m"    port 8080  CONTAINER  2026-01-02T03:04:05Z
 4       one with blanks  port 8080  CONTAINER  2026-01-02T03:04:05Z
 
-%d of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s
+%d of 65535 numbers are left under 31/16/16,epoch=2026-01-01,unit=1s
 `
 	instant := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	now := func(text string) string { return instant.ReplaceAllString(text, "2026-01-02T03:04:05Z") }
-	const none = "WORKER  HOST  PROCESS  TYPE  CREATED\n\n4194300 of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s\n\n"
-	if got, want := now(uidring.Succeed(t, "workers")), none+fmt.Sprintf(leases, 4194302); got != want {
+	const none = "WORKER  HOST  PROCESS  TYPE  CREATED\n\n65532 of 65535 numbers are left under 31/16/16,epoch=2026-01-01,unit=1s\n\n"
+	if got, want := now(uidring.Succeed(t, "workers")), none+fmt.Sprintf(leases, 65534); got != want {
 		t.Errorf("leases alone:\n%s\nwant\n%s", got, want)
 	}
 	register(t, database.Default, "one with blanks", "two\x1b[31m")
-	if got, want := now(uidring.Succeed(t, "workers")), fmt.Sprintf(node+"\n"+leases, 4194298, 4194300); got != want {
+	if got, want := now(uidring.Succeed(t, "workers")), fmt.Sprintf(node+"\n"+leases, 65530, 65532); got != want {
 		t.Errorf("both:\n%s\nwant\n%s", got, want)
 	}
 
@@ -158,15 +158,15 @@ func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
 	need.Must(t, worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194303 of 4194303 numbers are left") {
+	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n65535 of 65535 numbers are left") {
 		t.Error(got)
 	}
 	if got := uidring.Succeed(t, "workers", "--json"); !strings.Contains(got, `"last":0`) || !strings.Contains(got, `"workers":[]`) ||
-		!strings.Contains(got, `"leases_left":4194304,"leases":[]`) {
+		!strings.Contains(got, `"leases_left":65536,"leases":[]`) {
 		t.Error(got)
 	}
 	need.Must(t, worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194304 numbers can be leased") {
+	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n65536 numbers can be leased") {
 		t.Error(got)
 	}
 }

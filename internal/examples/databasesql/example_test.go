@@ -58,5 +58,5 @@ func Example() {
 	fmt.Println("leased worker number:", gen.Worker())
 	// Output:
 	// true false
-	// leased worker number: 0
+	// leased worker number: 1
 }

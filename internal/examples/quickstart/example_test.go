@@ -14,7 +14,6 @@ import (
 	"gorm.io/gorm"
 	_ "modernc.org/sqlite" // needs no C compiler
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -38,7 +37,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{Layout: bits.Fleet()})
+	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +49,7 @@ func Example() {
 	}
 
 	fmt.Println("worker", gen.Worker(), "makes ids:", id > 0)
-	// Output: worker 0 makes ids: true
+	// Output: worker 1 makes ids: true
 }
 
 // TestReadme: the Go code of README.md is that of Example.

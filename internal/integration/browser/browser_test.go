@@ -200,7 +200,7 @@ func serve(t *testing.T, generators map[string]uidstatus.Reporter, config uidsta
 }
 
 // layout has a ring of 2,048 ids, so that a few show in the picture, and lasts.
-var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: bits.Default().Epoch, Unit: time.Second}
+var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: bits.Registry().Epoch, Unit: time.Second}
 
 func cached(t *testing.T) *uid.Cached {
 	t.Helper()

@@ -55,7 +55,7 @@ var styles = []struct {
 // firstRegistries is a herd of Leasers on an empty database, into which its first Registries start, and one in another
 // language.
 var firstRegistries = plan{
-	empty: true, only: kindCached, seeded: faultBeside, rate: 1000, layout: bits.Default(),
+	empty: true, only: kindCached, seeded: faultBeside, rate: 1000, layout: bits.Registry(),
 	wants: []string{"starts in a herd that had a number", "starts into a herd that had a number"},
 	deck:  []card{joined},
 	order: func(o *order, seat int) {

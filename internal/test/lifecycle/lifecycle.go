@@ -43,7 +43,7 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	}
 	need.Must(t, gen.Close())
 	need.Must(t, start().Close())
-	if _, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.Fleet(), Logger: log}); !errors.Is(err, lease.ErrLayout) {
+	if _, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.LongLived(), Logger: log}); !errors.Is(err, lease.ErrLayout) {
 		t.Errorf("a start with another layout: %v, want ErrLayout", err)
 	}
 	late := out.Count("level=WARN", "is not renewed", context.DeadlineExceeded.Error()) // on a slow machine

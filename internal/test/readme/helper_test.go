@@ -25,10 +25,10 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// firstID returns the least id of an instant, in the default layout.
+// firstID returns the least id of an instant, in the layout fleet.
 func firstID(t *testing.T, at time.Time) int64 {
 	t.Helper()
-	ids, err := bits.NewAllocator(bits.Default())
+	ids, err := bits.NewAllocator(bits.Fleet())
 	need.Must(t, err)
 	id, err := ids.FirstID(at)
 	need.Must(t, err)

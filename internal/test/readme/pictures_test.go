@@ -33,7 +33,7 @@ func drawn(t *testing.T, name, svg string) {
 // docs/layouts.svg shows the presets as they are.
 func TestLayouts(t *testing.T) {
 	const bit, left, row = 10, 100, 34
-	names := []string{"fleet", "default", "long-lived", "js-safe", "snowflake"}
+	names := []string{"fleet", "registry", "long-lived", "js-safe", "snowflake"}
 	var svg strings.Builder
 	height := 40 + row*len(names)
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 %d" width="760" height="%[1]d" font-family="sans-serif" font-size="13">
@@ -64,7 +64,7 @@ func TestLayouts(t *testing.T) {
 // docs/time.svg shows the default times.
 func TestTimes(t *testing.T) {
 	const now, row, most = 220, 42, 760
-	ring := bits.Default().Unit << uid.DefaultBoostPower
+	ring := bits.Fleet().Unit << uid.DefaultBoostPower
 	var svg strings.Builder
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d 236" width="%[1]d" height="236" font-family="sans-serif" font-size="13">
 <style>svg { background: #fff } text { fill: #1f2328 } .note { fill: #59636e } .now { stroke: #cf222e } .axis { stroke: #59636e } .age { fill: #8c959f } .ring { fill: #0969da } .borrow { fill: #bf8700 } .lease { fill: #1a7f37 }

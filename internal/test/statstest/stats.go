@@ -25,7 +25,7 @@ func (s Still) Stats() uid.Stats { return uid.Stats(s) }
 func Calm() uid.Stats {
 	return uid.Stats{
 		Issued: 1200, Remaining: 64336,
-		Clock: &uid.ClockStats{Layout: bits.Default(), LayoutEnd: bits.Default().End(), Worker: 7},
+		Clock: &uid.ClockStats{Layout: bits.Registry(), LayoutEnd: bits.Registry().End(), Worker: 7},
 		Ring: &uid.RingStats{
 			Capacity: 65536, Threshold: 32768, Refills: 1,
 			OldestAge: 400 * time.Millisecond, MaxAge: time.Minute, MaxBorrow: 24 * time.Hour, Borrowed: 7 * time.Second,

@@ -34,7 +34,7 @@ func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	return h
 }
 
-// Layout is that of all holders: a store remembers it, as it does that of generators. It is the default.
+// Layout is that of all holders: a store remembers it, as it does that of generators.
 const Layout = "28/22/13,epoch=2026-01-01,unit=1s"
 
 // Try is Take with a context and a clock, where the lease may fail. With an error, the

@@ -2,6 +2,9 @@ package leasestore
 
 import "errors"
 
+// ErrNotCreated is matched by the error of [Store.List] in a store whose tables do not exist yet.
+var ErrNotCreated = errors.New("leasestore: not created yet")
+
 // Transient marks an error, such as a deadlock, after which a starting holder should retry. An
 // error marked by neither Transient nor [Throttled] makes startup fail. Renewals retry after any
 // error. Transient(nil) is nil.

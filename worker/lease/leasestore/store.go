@@ -49,12 +49,16 @@ type Store interface {
 	// terms.Layout replaces nothing. SwapLayout returns the layout that the store remembers
 	// afterward. A layout has at most 100 ASCII characters, and is not kept as a [Row].
 	//
+	// With an empty terms.Layout, SwapLayout may be called before Prepare, and creates nothing.
+	//
 	// A store whose numbers are counted by other programs too fails if it remembers that its numbers
-	// are taken in another way than terms say.
+	// are taken in another way than terms say, or if terms.Layout is empty and those programs have
+	// taken numbers but recorded no layout.
 	SwapLayout(ctx context.Context, old string, terms Terms) (remembered string, err error)
 
 	// List returns up to limit rows with the highest numbers, highest first; a limit below 1
-	// means no limit.
+	// means no limit. List creates nothing: in a store whose tables do not exist yet, it returns no
+	// rows, or an error that matches [ErrNotCreated].
 	List(ctx context.Context, limit int, expiry time.Duration) ([]Row, error)
 }
 

@@ -50,9 +50,9 @@ Use them in queries and views: nothing is created in the database.`,
   uidring layout --workers 50 --years 20 --rate 500 --js
   uidring layout --workers 50 --years 20 --rate 500 --registry --starts-a-day 100
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
-  uidring layout baidu --next default --from 2026-01-01 --used 5000
-  uidring layout default --sql postgres`,
-		Args: cli.AtMostOneArg("layout, such as default"),
+  uidring layout baidu --next registry --from 2026-01-01 --used 5000
+  uidring layout fleet --sql postgres`,
+		Args: cli.AtMostOneArg("layout, such as fleet"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -88,7 +88,7 @@ Use them in queries and views: nothing is created in the database.`,
 					return cli.Usagef("--next needs a LAYOUT that it follows")
 				}
 				if sql != "" {
-					return cli.Usagef("--sql needs a LAYOUT, such as default")
+					return cli.Usagef("--sql needs a LAYOUT, such as fleet")
 				}
 				return list(cmd.OutOrStdout(), asJSON)
 			}

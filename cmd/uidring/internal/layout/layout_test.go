@@ -36,7 +36,7 @@ ends           2095-09-07T15:47:35.552Z
 next           41/datacenter:5+4/12 with a later epoch, under worker numbers never used before;
                for another layout, see --next
 `,
-		"baidu --next default --from 2026-01-01 --used 5000": `
+		"baidu --next registry --from 2026-01-01 --used 5000": `
 layout         28/22/13,epoch=2016-05-20,unit=1s
 bits           63 of 63
 workers        0 to 4194303
@@ -56,11 +56,11 @@ numbers  5001 to 4194303 keep new ids apart from those under the numbers 0 to 50
 		}
 	}
 	for args, want := range map[string]string{
-		"js-safe --next default --from 2027-01-01":                         "never: every new id is greater than every old one",
-		"default --next js-safe --since 2027-01-01 --from 2028-01-01":      "never, but new ids are smaller than old ones",
-		"default --next long-lived --from 2027-01-01":                      "none keeps new ids apart from those under the numbers 0 to 4194303",
-		"baidu --next default --from 2026-01-01 --since 2020-05-20":        "from 2030-01-01T00:00:00Z to 2034-07-04T21:24:16Z can equal",
-		"default --next 28/22/13 --from 2027-01-01T00:00:00.5Z --used 500": "501 to 4194303 keep new ids apart",
+		"js-safe --next registry --from 2027-01-01":                         "never: every new id is greater than every old one",
+		"registry --next js-safe --since 2027-01-01 --from 2028-01-01":      "never, but new ids are smaller than old ones",
+		"registry --next long-lived --from 2027-01-01":                      "none keeps new ids apart from those under the numbers 0 to 4194303",
+		"baidu --next registry --from 2026-01-01 --since 2020-05-20":        "from 2030-01-01T00:00:00Z to 2034-07-04T21:24:16Z can equal",
+		"registry --next 28/22/13 --from 2027-01-01T00:00:00.5Z --used 500": "501 to 4194303 keep new ids apart",
 	} {
 		if got := uidring.Succeed(t, append([]string{"layout"}, strings.Fields(args)...)...); !strings.Contains(got, want) {
 			t.Errorf("layout %s:\n%swant %q in it", args, got, want)
@@ -118,7 +118,7 @@ func TestLayoutJSON(t *testing.T) {
 // sqlLayouts have every kind of epoch, unit and width: epochs before 1970 and within a
 // second, ticks of one step and of many, and an end close to the year 10000.
 var sqlLayouts = []string{
-	"default", "long-lived", "js-safe", "snowflake", "baidu,epoch=2016-05-20T00:00:00+08:00",
+	"registry", "long-lived", "js-safe", "snowflake", "baidu,epoch=2016-05-20T00:00:00+08:00",
 	"40/10/10,epoch=1969-12-31T23:59:59.123Z,unit=1ms", "1/62/0", "1/0/62,epoch=2026-01-01T00:00:00.009Z,unit=1ms",
 	"30/region:5+3+rack:2/13,epoch=2026-01-01T12:00:00.25Z,unit=5ms", "46/6/7,epoch=1600-01-01T00:00:00.25Z,unit=1ms",
 	"21/20/20,epoch=1000-02-28,unit=24h",
@@ -130,10 +130,10 @@ var fineLayouts = []string{"57/0/6,epoch=2026-01-01T00:00:00.000009Z,unit=1us", 
 // Layouts that a database cannot count are refused.
 func TestSQLRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"default,unit=500us --sql sqlite":                           "multiples of that",
-		"default,unit=100ns --sql mysql":                            "--sql mysql counts time in 1µs",
-		"default,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "multiples of that",
-		"45/10/8 --sql postgres":                                    "before the year 10000",
+		"registry,unit=500us --sql sqlite":                           "multiples of that",
+		"registry,unit=100ns --sql mysql":                            "--sql mysql counts time in 1µs",
+		"registry,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "multiples of that",
+		"45/10/8 --sql postgres":                                     "before the year 10000",
 	} {
 		if got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
 			t.Errorf("layout %s: %+v, want %q", args, got, want)

@@ -24,7 +24,7 @@ type wishes struct {
 
 // named are the presets for new ids, in the order of preference.
 var named = []struct{ name, code string }{
-	{"default", "bits.Default()"}, {"fleet", "bits.Fleet()"}, {"long-lived", "bits.LongLived()"}, {"js-safe", "bits.JSSafe()"},
+	{"fleet", "bits.Fleet()"}, {"registry", "bits.Registry()"}, {"long-lived", "bits.LongLived()"}, {"js-safe", "bits.JSSafe()"},
 }
 
 func (w *wishes) add(cmd *cobra.Command) {

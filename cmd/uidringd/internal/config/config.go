@@ -108,7 +108,7 @@ func (b *Base) Common() *Base { return b }
 
 // Clocked is what generators under a worker number share.
 type Clocked struct {
-	Layout         bits.Layout   `yaml:"layout"`
+	Layout         bits.Layout   `yaml:"layout,omitempty"`   // zero is what the store remembers, in a new store fleet
 	PreviousLayout bits.Layout   `yaml:"succeeds,omitempty"` // an earlier layout of the store
 	Worker         source.Source `yaml:"worker"`             // with a store, a lease ensures that a fixed number has one holder
 	Store          string        `yaml:"store,omitempty"`    // of the worker number
@@ -252,7 +252,7 @@ var kinds = map[string]kind{
 }
 
 func newClocked() Clocked {
-	return Clocked{Layout: bits.Default(), Worker: source.Source{Kind: source.Lease}, Expiry: lease.DefaultExpiry}
+	return Clocked{Worker: source.Source{Kind: source.Lease}, Expiry: lease.DefaultExpiry}
 }
 
 func newCounter() Counter {

@@ -77,12 +77,16 @@ func TestOneStore(t *testing.T) {
 		{`worker: "static:383", store: db` + sites, "store: db, numbers: region=3" + sites, ""},
 		{"store: db", "store: db, numbers: region=3", `[1].numbers: out of range: the site is "region=3", want a value of the first part`},
 		{"store: db" + sites, "store: db, numbers: region=8" + sites, "[1].numbers: out of range: region is 8, want 0 to 7"},
-		{"store: db, layout: snowflake", "store: db, layout: default", "[1].layout: is "},
+		{"store: db, layout: snowflake", "store: db, layout: fleet", "[1].layout: is "},
 		{"store: db, layout: 41/datacenter:5+machine:5/12", "store: db, layout: 41/10/12", ""},
-		{"store: db, layout: snowflake", "store: other, layout: default", ""},
-		{"store: db, layout: snowflake", "store: db, layout: default, worker: registry", "[1].layout: is "},
-		{"store: db, layout: snowflake, worker: registry", "store: db, layout: default, worker: registry", "[1].layout: is "},
-		{"store: db, layout: snowflake", `store: db, layout: default, worker: "static:9"`, "[1].layout: is "},
+		{"store: db, layout: snowflake", "store: other, layout: fleet", ""},
+		{"store: db", "store: db", ""},
+		{"store: db, layout: fleet, numbers: 0-70000", "store: db, layout: fleet", "[0].numbers: is 0-70000, want numbers from 0 to 65535"},
+		{"store: db, layout: snowflake", "store: db", "[1].layout: is not set, and that of another generator of db is 41/10/12"},
+		{"store: db", "store: db, layout: fleet", "[1].layout: is 31/16/16,epoch=2026-01-01,unit=1s, and that of another generator of db is not set"},
+		{"store: db, layout: snowflake", "store: db, layout: fleet, worker: registry", "[1].layout: is "},
+		{"store: db, layout: snowflake, worker: registry", "store: db, layout: fleet, worker: registry", "[1].layout: is "},
+		{"store: db, layout: snowflake", `store: db, layout: fleet, worker: "static:9"`, "[1].layout: is "},
 	} {
 		fault := faultOf("stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n  - {name: a, kind: slots, "+tt.a+
 			"}\n  - {name: b, kind: cached, "+tt.b+"}\n  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n", config.Flags{})
@@ -146,7 +150,7 @@ line 3: tokens[0].sha256: want a string`},
 		{"generators: [{name: a, kind: cached, worker: 7, numbers: 1-9, window: 1m}, {name: a, kind: slots, worker: \"static:99999999999\", layout: x, numbers: 5-1}]",
 			`line 1: generators[0].worker: is "7", want lease, registry, statefulset, or static:N, where N is 0 or more
 line 1: generators[1].name: is "a", as is generators[0]: want another name
-line 1: generators[1].layout: invalid layout: "x" is neither three widths, such as 28/22/13, nor one of default, baidu, fleet, long-lived, snowflake, js-safe
+line 1: generators[1].layout: invalid layout: "x" is neither three widths, such as 31/16/16, nor one of fleet, registry, long-lived, js-safe, snowflake, baidu
 line 1: generators[1].numbers: is "5-1", want two numbers, the lower first, such as 0-99, or a site, such as region=3`},
 		{"socket_mode: 0440" + minimal, `line 1: socket_mode: is "0440", want a file mode in octal, from 0600 to 0777, such as 0660`},
 		{"listen: [8080]" + minimal, `line 1: listen: want a string`},
@@ -264,7 +268,7 @@ func TestZeros(t *testing.T) {
 		}
 	}
 	c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators: [{name: a, kind: cached, store: db, window: 0s, ids_per_s: 0}]"), config.Flags{})
-	if err != nil || c.Generators[0].Clock().Window != 10*time.Minute || c.Generators[0].Clock().Rate != 4096 {
+	if err != nil || c.Generators[0].Clock().Window != 10*time.Minute || c.Generators[0].Clock().Rate != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -121,29 +121,33 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		holders[number+" "+g.Store] = at
 	}
 	if g.Store != "" && !d.unread(at+".layout") {
-		layout, store := g.Layout, "layout of "+g.Store
-		layout.WorkerParts = ""
-		text := layout.String()
+		text, store := "not set", "layout of "+g.Store
+		if layout := g.Layout; layout != (bits.Layout{}) {
+			layout.WorkerParts = ""
+			text = layout.String()
+		}
 		if other := cmp.Or(holders[store], text); other != text {
-			d.fault(at+".layout", "is %s, and another generator has %s from %s: want one layout for all, or a store of its own", text, other, g.Store)
+			d.fault(at+".layout", "is %s, and that of another generator of %s is %s: want one layout for all, or a store of its own", text, g.Store, other)
 		}
 		holders[store] = text
 	}
-	if a, err := bits.NewAllocator(g.Layout); err == nil && !d.unread(at+".layout") {
-		if end := g.Layout.End(); !end.After(time.Now()) {
-			d.fault(at+".layout", "is %s, which ended at %s: want one that ends later", g.Layout, end.Format(time.RFC3339))
+	layout := g.Layout
+	settled := layout != (bits.Layout{}) || g.Store == "" // now, and not by the store
+	if layout == (bits.Layout{}) {
+		layout = bits.Fleet()
+	}
+	if a, err := bits.NewAllocator(layout); err == nil && !d.unread(at+".layout") {
+		if end := layout.End(); !end.After(time.Now()) {
+			d.fault(at+".layout", "is %s, which ended at %s: want one that ends later", layout, end.Format(time.RFC3339))
 		}
-		if g.Rate == 0 {
-			g.Rate = g.perSecond() / 2
-		}
-		if g.Worker.Kind == source.Static && g.Worker.Number > a.MaxWorker() {
+		if settled && g.Worker.Kind == source.Static && g.Worker.Number > a.MaxWorker() {
 			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
 		}
 		if g.Numbers != nil && g.Numbers.site != "" {
 			if g.Numbers.From, g.Numbers.To, err = a.WorkerRange(g.Numbers.site); err != nil {
 				d.fault(at+".numbers", "%s", cli.WithoutPrefix(err))
 			}
-		} else if g.Numbers != nil && g.Numbers.To > a.MaxWorker() {
+		} else if settled && g.Numbers != nil && g.Numbers.To > a.MaxWorker() {
 			d.fault(at+".numbers", "is %d-%d, want numbers from 0 to %d, the layout's greatest", g.Numbers.From, g.Numbers.To, a.MaxWorker())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
@@ -15,10 +16,14 @@ import (
 
 // Config returns the config of [uid.NewCached].
 func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
+	boost := g.BoostPower
+	if g.Layout == (bits.Layout{}) && g.Store != "" && boost == uid.DefaultBoostPower {
+		boost = 0 // less for long ticks, which the store may remember
+	}
 	return uid.CachedConfig{
 		Layout:         g.Layout,
 		PreviousLayout: g.PreviousLayout,
-		BoostPower:     g.BoostPower,
+		BoostPower:     boost,
 		PaddingFactor:  g.PaddingFactor,
 		Schedule:       g.Schedule,
 		MaxBorrow:      g.MaxBorrow,

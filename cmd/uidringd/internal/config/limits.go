@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"math"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
@@ -26,19 +28,16 @@ type Limits struct {
 // of all others hours ahead, nor use up the window of time that the lease reserved.
 const DefaultMaxBorrow = time.Minute
 
-// perSecond returns how many ids a second the layout has.
-func (g *Clocked) perSecond() float64 {
-	return math.Ldexp(1, int(g.Layout.SequenceBits)) / g.Layout.Unit.Seconds()
-}
-
-// Burst returns how many ids one caller may draw at once of a generator under a worker
-// number: those of half of max_borrow, or those of a second.
-func Burst(g Settings) int {
-	ids := g.Clock().Rate
+// PerCaller returns how many ids one caller may draw of a generator with a layout: a second in
+// the long run, 0 for no limit, and at once. At once, that is what half of max_borrow has, or a second.
+func PerCaller(g Settings, layout bits.Layout) (rate float64, burst int) {
+	perSecond := math.Ldexp(1, int(layout.SequenceBits)) / layout.Unit.Seconds()
+	rate = cmp.Or(g.Clock().Rate, perSecond/2)
+	ids := rate
 	if cached, ok := g.(*Cached); ok {
-		ids = max(ids, cached.perSecond()*cached.MaxBorrow.Seconds()/2)
+		ids = max(ids, perSecond*cached.MaxBorrow.Seconds()/2)
 	}
-	return int(min(max(ids, 0), math.MaxInt32))
+	return max(rate, 0), int(min(max(ids, 0), math.MaxInt32))
 }
 
 // greatestIDs is the most that Limits.IDs may be: an answer of that many has 20 MB.

@@ -5,6 +5,7 @@ package generators_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"syscall"
@@ -296,5 +297,24 @@ func TestDrawnOrDivided(t *testing.T) {
 			refused("numbers: 10-19", "drawn", "remove numbers, and set worker: lease")
 			refused("worker: statefulset", "drawn")
 		})
+	}
+}
+
+// A generator without a layout has the one that its store remembers, for its limits and for parse too.
+func TestLayoutOfTheStore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, g := range []struct {
+		layout string
+		rate   float64
+	}{{"", 32768}, {", layout: 31/20/12", 2048}} {
+		file := fmt.Sprintf("%v.db", g.rate)
+		for _, text := range []string{g.layout, ""} {
+			s := open(t, "stores: [{name: file, url: "+file+"}]\ngenerators: [{name: a, kind: default, store: file"+text+"}]\n")
+			e, err := s.Get("a")
+			if err != nil || e.Rate != g.rate || math.Ldexp(1, int(e.Layout.SequenceBits)) != 2*g.rate {
+				t.Errorf("%q after %q: rate %v of %v, %v; want %v", text, g.layout, e.Rate, e.Layout, err, g.rate)
+			}
+			end(t, s)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
@@ -25,8 +26,14 @@ func (n *state) open(ctx context.Context, c *config.Config, g config.Settings, l
 	return n.openClocked(ctx, c, g, logger)
 }
 
+// clocked is a generator under a worker number.
+type clocked interface {
+	uid.Generator
+	Layout() bits.Layout
+}
+
 // construct makes a generator under a worker number.
-func construct(ctx context.Context, leaser uid.WorkerSource, g config.Settings, logger *slog.Logger) (uid.Generator, error) {
+func construct(ctx context.Context, leaser uid.WorkerSource, g config.Settings, logger *slog.Logger) (clocked, error) {
 	switch g := g.(type) {
 	case *config.Cached:
 		return uid.NewCached(ctx, leaser, g.Config(logger))
@@ -51,9 +58,10 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Sett
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) })
 	n.entry = newEntry(g.Common())
-	n.entry.Claimer, n.entry.Layout = made, &about.Layout
+	layout := made.Layout()
+	n.entry.Claimer, n.entry.Layout = made, &layout
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
-	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), config.Burst(g)
+	n.entry.Rate, n.entry.Burst = config.PerCaller(g, layout)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -170,7 +171,11 @@ func hopeless(err error) bool {
 // notStarted returns the Stats of a generator that is not open.
 func (m *member) notStarted() uid.Stats {
 	if clock := m.config.Clock(); clock != nil {
-		return uid.Stats{Clock: &uid.ClockStats{Layout: clock.Layout, LayoutEnd: clock.Layout.End(), Worker: -1, LeaseError: m.fault()}, LastError: m.fault()}
+		layout := clock.Layout
+		if layout == (bits.Layout{}) {
+			layout = bits.Fleet() // that of a new store
+		}
+		return uid.Stats{Clock: &uid.ClockStats{Layout: layout, LayoutEnd: layout.End(), Worker: -1, LeaseError: m.fault()}, LastError: m.fault()}
 	}
 	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: m.config.StoreName(), Tag: m.name}}
 }

@@ -46,7 +46,7 @@ func (c catalog) Get(name string) (*service.Entry, error) {
 // them, a clocked generator with few ids a second for one caller, and names that fail.
 func newCatalog(t testing.TB) catalog {
 	t.Helper()
-	layout, c := bits.Default(), servicetest.New()
+	layout, c := bits.Registry(), servicetest.New()
 	c.Errors["unavailable"], c.Errors["spent"], c.Errors["hangs"] = servicetest.ErrDriver, segment.ErrUsedUp, uid.ErrNotReady
 	cached, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
 	c.Add(t, "ids", "cached", &layout, cached, err)
@@ -153,7 +153,7 @@ func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix
 func inMemory(t *testing.T, admit service.Config, c resp.Config, fails int, test func(s *server, conn net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+		time.Sleep(time.Until(bits.Registry().Epoch)) // virtual time begins before it
 		listener := &pipes{make(chan net.Conn), fails}
 		s := serveOn(t, listener, admit, c)
 		conn, accepted := net.Pipe()

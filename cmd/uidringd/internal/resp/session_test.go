@@ -176,7 +176,7 @@ func TestShutdownEndsDraws(t *testing.T) {
 // A server that can accept no connection tries again, after pauses that grow, and says so.
 func TestAcceptFails(t *testing.T) {
 	inMemory(t, service.Config{}, resp.Config{}, 3, func(s *server, _ net.Conn) {
-		if took := time.Since(bits.Default().Epoch); took != 35*time.Millisecond || s.log.Count("cannot accept connections", "no file is left") != 3 {
+		if took := time.Since(bits.Registry().Epoch); took != 35*time.Millisecond || s.log.Count("cannot accept connections", "no file is left") != 3 {
 			t.Errorf("a connection is accepted after %v; the log is %s", took, s.log)
 		}
 	})

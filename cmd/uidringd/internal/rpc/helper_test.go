@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // newCatalog returns a clocked generator, a counter, and two that fail.
 func newCatalog(t testing.TB) *servicetest.Catalog {
 	t.Helper()
-	layout, c := bits.Default(), servicetest.New()
+	layout, c := bits.Registry(), servicetest.New()
 	clocked, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
 	c.Add(t, "ids", "", &layout, clocked, err).MaxIDs = 10_000
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})

@@ -76,7 +76,7 @@ type world struct {
 func inMemory(t *testing.T, text string, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+		time.Sleep(time.Until(bits.Registry().Epoch)) // virtual time begins before it
 		c, err := config.Parse([]byte(`
 generators:
   - {name: ids, kind: slots, worker: "static:1", ids_per_s: -1}

@@ -104,7 +104,7 @@ func newService(t *testing.T, c Catalog, config Config) *Service {
 
 // TestMostIDs asks for as many ids as the limits allow, for one more, and for none.
 func TestMostIDs(t *testing.T) {
-	layout := bits.Default()
+	layout := bits.Registry()
 	for _, test := range []struct {
 		name        string
 		entry       *Entry
