@@ -51,9 +51,11 @@ var ErrSyntax = errors.New("uid: not an id")
 //
 // To let the compiler tell kinds of ids apart, embed ID in a struct with no other field. A type
 // defined directly, as in type OrderID uid.ID, would lose the methods. A few libraries see the struct
-// and not the id: docs/databases.md says what they need.
+// and not the id: [docs/databases.md] says what they need.
 //
 //	type OrderID struct{ uid.ID }
+//
+// [docs/databases.md]: https://github.com/uidring/uidring/blob/main/docs/databases.md#encoders-and-mappers
 type ID int64
 
 // ParseID parses a decimal number from 0 to 2^63-1 as an id. For any other text, including text
