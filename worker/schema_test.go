@@ -133,7 +133,7 @@ func TestEnsureSchemaLosesRace(t *testing.T) {
 // count from the start. The error says what was being done.
 func TestEnsureSchemaFails(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
-		for doing, statement := range map[string]string{"look for": "SELECT " + s.key, "create": "CREATE TABLE"} {
+		for doing, statement := range map[string]string{"look for": "SELECT " + s.key, "create": "CREATE TABLE IF NOT EXISTS"} {
 			db := s.Reopen(t, nil, gorm.Config{})
 			failing(t, db, map[string]error{statement: errMade})
 			number, err := take(t, context.Background(), s.on(db), max22)
