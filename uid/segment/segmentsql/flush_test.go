@@ -92,14 +92,6 @@ func TestWarnsOfServer(t *testing.T) {
 
 const aria = " ENGINE = Aria"
 
-// maria reports whether a server of MySQL's kind is MariaDB.
-func maria(t *testing.T, s *dbtest.Store) bool {
-	t.Helper()
-	var version string
-	must(t, s.DB.Raw("SELECT VERSION()").Scan(&version).Error)
-	return strings.Contains(version, "MariaDB")
-}
-
 // So it does of a session, and of a table.
 func TestWarnsOfTable(t *testing.T) {
 	columns := "(biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT NOT NULL, step INT NOT NULL, update_time TIMESTAMP)"
