@@ -194,8 +194,7 @@ func TestChangeOfKind(t *testing.T) {
 				if round == 2 { // the same kind
 					need.Must(t, err)
 				} else if round > 0 {
-					var refused *worker.KindError
-					if !errors.As(err, &refused) {
+					if _, refused := errors.AsType[*worker.KindError](err); !refused {
 						t.Fatalf("round %d: %v, want a KindError", round, err)
 					}
 					var until int64
