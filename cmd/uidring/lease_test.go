@@ -61,7 +61,7 @@ func TestLeaseNotGivenBack(t *testing.T) {
 			if ids := clitest.ReadIDs(t, stdout.String()); code != 1 || len(ids) != 5 {
 				t.Errorf("exit code %d, ids %v; want 1 and five", code, ids)
 			}
-			if got := clitest.WithoutCreated(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their worker number was not given back") || strings.Count(got, "\n") != 1 {
+			if got := clitest.WithoutStart(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their worker number was not given back") || strings.Count(got, "\n") != 1 {
 				t.Errorf("%q", got)
 			}
 		})

@@ -60,7 +60,7 @@ func (r *running) end(t *testing.T, s os.Signal) (code int, rest, stderr string)
 func (r *running) wait() (code int, rest, stderr string) {
 	text, _ := io.ReadAll(r.stdout)
 	_ = r.cmd.Wait()
-	return r.cmd.ProcessState.ExitCode(), string(text), clitest.WithoutCreated(r.stderr.String())
+	return r.cmd.ProcessState.ExitCode(), string(text), clitest.WithoutStart(r.stderr.String())
 }
 
 // hourly has one id an hour, so that a stream waits after the first.
@@ -245,7 +245,7 @@ func TestTerminal(t *testing.T) {
 	if got := onTerminal(t, "", "workers"); !strings.Contains(got, "expired") || strings.Contains(got, "\x1b[") {
 		t.Errorf("%q", got)
 	}
-	if got := onTerminal(t, "4321\n\x04", "parse"); !strings.Contains(got, "reading ids from the terminal") || !strings.Contains(got, "SEQUENCE") {
+	if got := onTerminal(t, "22265110462791687\n\x04", "parse --layout fleet"); !strings.Contains(got, "reading ids from the terminal") || !strings.Contains(got, "SEQUENCE") {
 		t.Errorf("%q", got)
 	}
 	if got := onTerminal(t, "", "gen -n 20000 --generator default --layout registry --worker static:1 >"+os.DevNull); !strings.Contains(got, "/20000)") {

@@ -30,7 +30,10 @@ func TestNumbers(t *testing.T) {
 			clitest.Elsewhere(t)
 			dsn := scheme + "://" + start(t)
 			t.Setenv(database.Variable, dsn)
-			if got := uidringd.Succeed(t, "workers"); !strings.HasPrefix(got, "LEASE  STATE  HOST") || !strings.Contains(got, "65536 numbers can be leased") {
+			if got := uidringd.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet") {
+				t.Errorf("an empty store: %+v", got)
+			}
+			if got := uidringd.Succeed(t, "workers", "--layout", "fleet"); !strings.HasPrefix(got, "LEASE  STATE  HOST") || !strings.Contains(got, "65536 numbers can be leased") {
 				t.Errorf("an empty store: %s", got)
 			}
 			if got := clitest.ReadIDs(t, uidringd.Succeed(t, "gen", "-n", "5")); len(got) != 5 {

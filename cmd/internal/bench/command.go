@@ -33,7 +33,7 @@ type options struct {
 
 // New returns the subcommand bench.
 func New() *cobra.Command {
-	o := &options{layout: bits.Fleet(), count: 6, goroutines: goroutineSteps(runtime.GOMAXPROCS(0))}
+	o := &options{count: 6, goroutines: goroutineSteps(runtime.GOMAXPROCS(0))}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the generators on this machine, compared with an atomic add",
@@ -56,7 +56,7 @@ second. In a service, both are limited in the long run to the layout's ids per t
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	set := cmd.Flags()
-	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids")
+	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids", "fleet")
 	set.DurationVar(&o.duration, "duration", 200*time.Millisecond, "duration of each benchmark; 1ms or more")
 	set.Var(cli.Number{Value: &o.count, Min: 1, Max: 1000}, "count", "number of rounds; benchstat needs 6 or more")
 	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several values are compared")

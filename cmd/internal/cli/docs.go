@@ -19,6 +19,7 @@ Exit codes:
   1    failure: for example, a store is unavailable, or a leased number was not
        released (the ids are valid)
   2    usage error: an unknown command or flag, or an invalid value
+  3    parse has read ids that are doubtful, and nothing worse has happened
   130  interrupted (143 on SIGTERM, 129 on SIGHUP) before it finished; the output up
        to then has been written`
 

@@ -66,11 +66,12 @@ func (c Choice) Set(text string) error {
 	return nil
 }
 
-// LayoutFlag adds --layout, which reads text as bits.ParseLayout does.
-func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage string) {
-	cmd.Flags().TextVar(layout, "layout", bits.Fleet(), usage+": a `name` ("+strings.Join(bits.PresetNames(), ", ")+")\n"+
+// LayoutFlag adds --layout, which reads text as bits.ParseLayout does. Without the flag, layout is zero,
+// which usual describes.
+func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage, usual string) {
+	cmd.Flags().TextVar(layout, "layout", bits.Layout{}, usage+": a `name` ("+strings.Join(bits.PresetNames(), ", ")+")\n"+
 		"or the widths of ticks, worker and sequence, such as 31/23/9;\n"+
-		",epoch=DATE and ,unit=DURATION may follow")
+		",epoch=DATE and ,unit=DURATION may follow\n(default "+usual+")")
 	Complete(cmd, "layout", bits.PresetNames()...)
 }
 

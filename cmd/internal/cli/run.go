@@ -22,6 +22,7 @@ const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitDoubt  = 3
 )
 
 // Main runs root as the process's command, and ends the process with the exit code.
@@ -128,6 +129,9 @@ var inFlags = strings.NewReplacer(uid.ErrConfig.Error()+": ", "", "Layout.Epoch"
 // [UsageError] it stands for wrong use.
 var ErrReported = errors.New("reported")
 
+// ErrDoubtful stands for ids that were read but are doubtful, which the command has written to standard error.
+var ErrDoubtful = errors.New("doubtful")
+
 // report writes err, if there is something to write, and returns the exit code.
 func report(stderr io.Writer, cmd *cobra.Command, err error, started bool) int {
 	var (
@@ -139,6 +143,8 @@ func report(stderr io.Writer, cmd *cobra.Command, err error, started bool) int {
 		return exitOK
 	case errors.Is(err, ErrReported) && errors.As(err, &usage):
 		return exitUsage
+	case errors.Is(err, ErrDoubtful):
+		return exitDoubt
 	case errors.Is(err, ErrReported):
 		return exitFailed
 	case errors.As(err, &ended):

@@ -87,22 +87,22 @@ func (c Command) Invoke(t *testing.T, stdin string, args ...string) Outcome {
 	return Outcome{code, stdout.String(), stderr.String()}
 }
 
-// Succeed is Invoke for what must work without a word on standard error, except that a
-// table was created. It returns standard output.
+// Succeed is Invoke for what must work without a word on standard error, except those
+// that WithoutStart removes. It returns standard output.
 func (c Command) Succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	got := c.Invoke(t, "", args...)
-	if got.Code != 0 || WithoutCreated(got.Stderr) != "" {
+	if got.Code != 0 || WithoutStart(got.Stderr) != "" {
 		t.Fatalf("uidring %s: exit code %d, standard error %q", strings.Join(args, " "), got.Code, got.Stderr)
 	}
 	return got.Stdout
 }
 
-var created = regexp.MustCompile(`(?m)^uidringd?: created the table WORKER_(NODE|LEASE) in .*: its worker numbers start from the beginning\n`)
+var started = regexp.MustCompile(`(?m)^uidringd?: (created the table WORKER_(NODE|LEASE) in .*: its worker numbers start from the beginning|worker number \d+ \(--worker .*\), layout \S+ \([^)]*\))\n`)
 
-// WithoutCreated returns standard error without the line that the first start on a
-// database writes.
-func WithoutCreated(stderr string) string { return created.ReplaceAllString(stderr, "") }
+// WithoutStart returns standard error without the line that each start of gen writes, and
+// the one that the first start on a database writes.
+func WithoutStart(stderr string) string { return started.ReplaceAllString(stderr, "") }
 
 // Open opens a database until the test ends.
 func Open(t *testing.T, dsn string) *database.Opened {
@@ -203,6 +203,7 @@ type ParsedJSON struct {
 	Time     time.Time `json:"time"`
 	Worker   int64     `json:"worker"`
 	Sequence int64     `json:"sequence"`
+	Layout   string    `json:"layout"`
 }
 
 // Decode reads a line of JSON that has no other fields than T.

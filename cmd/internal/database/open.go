@@ -48,15 +48,17 @@ type DSN struct {
 	// Existing makes an SQLite file that is not there an error that matches
 	// [os.ErrNotExist]. Otherwise the file is created.
 	Existing bool
+
+	named bool // by a flag or a variable
 }
 
 // Of returns the database of a command that has [Flag].
 func Of(cmd *cobra.Command, stores Stores) DSN {
 	if flag := cmd.Flags().Lookup("dsn"); flag.Changed {
-		return DSN{Text: flag.Value.String(), Origin: "--dsn", Stores: stores}
+		return DSN{Text: flag.Value.String(), Origin: "--dsn", Stores: stores, named: true}
 	}
 	if dsn := os.Getenv(Variable); dsn != "" {
-		return DSN{Text: dsn, Origin: "$" + Variable, Stores: stores}
+		return DSN{Text: dsn, Origin: "$" + Variable, Stores: stores, named: true}
 	}
 	return DSN{Text: Default, Origin: "the default", Stores: stores}
 }

@@ -33,8 +33,10 @@ func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when stri
 }
 
 // JSON writes an object. The id is a string, since JavaScript rounds numbers above
-// 2^53. The parts of the worker number follow it where the layout names them.
+// 2^53. The parts of the worker number follow it where the layout names them. The layout lets
+// parse read the id without being told.
 func JSON(a *bits.Allocator) *Form {
+	layout := a.Layout().String()
 	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts) []byte {
 		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, when, p.Worker)
 		start := `,"worker_parts":{`
@@ -45,7 +47,7 @@ func JSON(a *bits.Allocator) *Form {
 		if start == `,` {
 			b = append(b, '}')
 		}
-		return fmt.Appendf(b, `,"sequence":%d}`, p.Sequence)
+		return fmt.Appendf(b, `,"sequence":%d,"layout":"%s"}`, p.Sequence, layout)
 	})
 }
 

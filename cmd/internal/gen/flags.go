@@ -44,17 +44,13 @@ func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "number of ids; 0 takes no worker number")
 	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
-	usual := "registry"
-	if len(f.stores) > 0 {
-		usual = "registry in SQL databases, lease elsewhere"
-	}
-	set.Func("worker", "`source` of the worker number: lease, registry or static:N (default "+usual+")", func(text string) (err error) {
+	set.Func("worker", "`source` of the worker number: lease, registry or static:N (default lease)", func(text string) (err error) {
 		f.worker, err = source.Parse(text, source.Lease, source.Registry)
 		return err
 	})
 	set.StringVar(&f.segment, "segment", "", "draw ids from the counter with this `tag`")
 	database.TableFlag(cmd)
-	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
+	cli.LayoutFlag(cmd, &f.layout, "layout of the ids", "the one that the database remembers; in a new one fleet, or registry for --worker registry")
 	set.Func("succeeds", "`layout` of the store's earlier ids; use it only if \"uidring layout --next\" shows that new ids never equal them", func(text string) (err error) {
 		f.succeeds, err = bits.ParseLayout(text)
 		return err
@@ -63,7 +59,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "refill the ring below this level, in percent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative means no limit")
 	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative means no limit")
-	set.BoolVar(&f.json, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence")
+	set.BoolVar(&f.json, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout")
 	f.text.Add(cmd)
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
@@ -98,8 +94,7 @@ func (f *flags) check(cmd *cobra.Command) error {
 	return f.checkDSN(cmd, counts)
 }
 
-// checkDSN finds a DSN that is not for the flags. Where registered numbers cannot
-// be had, and nobody asks for them, numbers are leased.
+// checkDSN finds a DSN that is not for the flags.
 func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 	if f.worker.Kind == source.Static {
 		if cmd.Flags().Changed("dsn") {
@@ -110,9 +105,6 @@ func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 	dsn := database.Of(cmd, f.stores)
 	if counts || dsn.SQL() {
 		return nil
-	}
-	if !cmd.Flags().Changed("worker") {
-		f.worker.Kind = source.Lease
 	}
 	if f.worker.Kind != source.Lease {
 		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", f.worker, dsn.Origin, source.Lease)

@@ -32,7 +32,7 @@ func New(stores database.Stores) *cobra.Command {
 		stores:    stores,
 		count:     1,
 		generator: cachedName,
-		worker:    source.Source{Kind: source.Registry},
+		worker:    source.Source{Kind: source.Lease},
 		padding:   uid.DefaultPaddingFactor,
 	}
 	cmd := &cobra.Command{
@@ -41,9 +41,9 @@ func New(stores database.Stores) *cobra.Command {
 		Long: `gen takes a worker number and prints ids, one per line. --worker selects the source
 of the number:
 
-  registry   a row of the table WORKER_NODE: the number is never used again
   lease      a row of the table WORKER_LEASE: gen releases the number when it
-             exits; after a crash, the number becomes free a minute later
+             exits; after a crash, the number becomes free a minute later (default)
+  registry   a row of the table WORKER_NODE: the number is never used again
   static:N   the number N, without a database
 
 --segment TAG instead draws small, dense ids from a counter, without time or worker.
@@ -51,8 +51,9 @@ Create the counter with uidring segments create TAG. On exit, gen returns the id
 reserved but did not print.
 
 If a table or an SQLite file is missing, gen creates it and says so on standard
-error. The store remembers the layout; in WORKER_NODE, the row with the id -1 records
-it. To undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other
+error. The store remembers the layout of its first start; in WORKER_NODE, the row with
+the id -1 records it. Without --layout, gen follows that record, and says on standard
+error which layout and worker number it has. To undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other
 users of the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
 
 If you ask for more ids than the clock has allowed so far, gen stamps ids up to
@@ -76,7 +77,7 @@ On an interrupt, gen completes the current line and exits with code 130.`,
   uidring gen --json --layout snowflake
   uidring gen --form base32 -n 3
   uidring gen --dsn mysql://user@localhost:3306/app -n 5
-  uidring gen --worker lease -n 5
+  uidring gen --worker registry -n 5
   uidring gen --segment orders -n 5
   uidring gen --worker static:7 --generator default`,
 		Args: cli.NoArgs,
@@ -84,35 +85,34 @@ On an interrupt, gen completes the current line and exits with code 130.`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			write, err := f.lines()
+			form, err := f.text.Open()
 			if err != nil || f.count == 0 {
 				return err
 			}
-			return f.generate(cmd, write)
+			return f.generate(cmd, form)
 		},
 	}
 	f.add(cmd)
 	return cmd
 }
 
-func (f *flags) lines() (func(b []byte, id uid.ID) ([]byte, error), error) {
-	if f.json {
-		allocator, err := bits.NewAllocator(f.layout)
+// lines returns what appends the line of an id. Objects have the layout of the generator.
+func (f *flags) lines(made generator, form format.Text) (func(b []byte, id uid.ID) ([]byte, error), error) {
+	if clocked, ok := made.(clocked); ok && f.json {
+		allocator, err := bits.NewAllocator(clocked.Layout())
 		if err != nil {
-			return nil, &cli.UsageError{Err: err}
+			return nil, err
 		}
-		form := format.JSON(allocator)
-		return func(b []byte, id uid.ID) ([]byte, error) { return form.Append(b, int64(id)) }, nil
+		object := format.JSON(allocator)
+		return func(b []byte, id uid.ID) ([]byte, error) { return object.Append(b, int64(id)) }, nil
 	}
-	text, err := f.text.Open()
-	return func(b []byte, id uid.ID) ([]byte, error) { return append(text.Append(b, id), '\n'), nil }, err
+	return func(b []byte, id uid.ID) ([]byte, error) { return append(form.Append(b, id), '\n'), nil }, nil
 }
 
-func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte, error)) (err error) {
+func (f *flags) generate(cmd *cobra.Command, form format.Text) (err error) {
 	ctx, stop := cli.UntilSignal(cmd.Context())
 	defer stop()
 	s := &stream{
-		lines:  lines,
 		out:    bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
 		logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
 	}
@@ -128,6 +128,9 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	// A generator that waits for the clock is woken up by closing it.
 	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
 	s.made = made
+	if s.lines, err = f.lines(made, form); err != nil {
+		return err
+	}
 	return cli.CauseOf(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
 }
 
@@ -158,13 +161,36 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	if f.segment != "" {
 		return openSegment(ctx, cmd, f.stores, f.segment, logger)
 	}
-	from := &numbers{dsn: database.Of(cmd, f.stores), kind: f.worker.Kind, logger: logger, notify: notifier(cmd)}
+	from := &numbers{dsn: database.Of(cmd, f.stores), stated: f.layout != (bits.Layout{}), kind: f.worker.Kind, logger: logger, notify: notifier(cmd), origin: fromDefault}
+	if from.stated {
+		from.origin = fromFlag
+	}
 	var leaser uid.WorkerSource = from
 	if f.worker.Kind == source.Static {
 		leaser = uid.NewStaticWorker(f.worker.Number)
 	}
-	if f.generator == defaultName {
-		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, PreviousLayout: f.succeeds, Logger: logger})
+	made, err := f.start(ctx, leaser, logger)
+	if err != nil {
+		return nil, errors.Join(err, from.close())
 	}
-	return uid.NewCached(ctx, leaser, f.config(logger))
+	where := "--worker " + f.worker.String()
+	if from.name != "" {
+		where += " in " + from.name
+	}
+	notifier(cmd)("worker number %d (%s), layout %s (%s)", made.Worker(), where, made.Layout(), from.origin)
+	return made, nil
+}
+
+// clocked is a generator under a worker number.
+type clocked interface {
+	generator
+	Layout() bits.Layout
+	Worker() int64
+}
+
+func (f *flags) start(ctx context.Context, from uid.WorkerSource, logger *slog.Logger) (clocked, error) {
+	if f.generator == defaultName {
+		return uid.NewDefault(ctx, from, uid.DefaultConfig{Layout: f.layout, PreviousLayout: f.succeeds, Logger: logger})
+	}
+	return uid.NewCached(ctx, from, f.config(logger))
 }

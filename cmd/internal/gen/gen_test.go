@@ -3,6 +3,7 @@ package gen_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
@@ -37,7 +40,7 @@ func TestGenCounts(t *testing.T) {
 		{"gen -n 20 --layout 40/20/1,unit=1ms --generator default --dsn b.db", 20},
 		{"gen -n 20 --layout 40/20/1,unit=1ms --max-borrow 0 --dsn b.db", 20},
 		{"gen -n 5000 --layout snowflake --worker static:1023", 5000},
-		{"gen -n 5 --worker registry", 5},
+		{"gen -n 5 --worker registry --dsn c.db", 5},
 		{"gen -n 5 --layout long-lived --succeeds fleet", 5},
 		{"gen -n 5 --layout long-lived --generator default", 5},
 	} {
@@ -55,11 +58,11 @@ func TestGenCounts(t *testing.T) {
 
 func TestGenDSN(t *testing.T) {
 	clitest.Elsewhere(t)
-	uidring.Succeed(t, "gen", "--dsn", "flag.db")
-	uidring.Succeed(t, "gen", "--dsn", "sqlite:url.db")
+	uidring.Succeed(t, "gen", "--worker", "registry", "--dsn", "flag.db")
+	uidring.Succeed(t, "gen", "--worker", "registry", "--dsn", "sqlite:url.db")
 	t.Setenv(database.Variable, "variable.db")
-	uidring.Succeed(t, "gen")
-	uidring.Succeed(t, "gen", "--dsn", "flag.db")
+	uidring.Succeed(t, "gen", "--worker", "registry")
+	uidring.Succeed(t, "gen", "--worker", "registry", "--dsn", "flag.db")
 	uidring.Succeed(t, "gen", "--worker", "static:1") // what the variable says is not in the way
 	for file, starts := range map[string]int{"flag.db": 2, "url.db": 1, "variable.db": 1} {
 		if list := uidring.Workers(t, file); len(list.Workers) != starts {
@@ -83,7 +86,7 @@ func TestGenJSON(t *testing.T) {
 			lines++
 			got := clitest.Decode[clitest.ParsedJSON](t, line)
 			parts, err := a.Parse(got.ID)
-			if want := (clitest.ParsedJSON{ID: got.ID, Time: parts.Time, Worker: 9, Sequence: parts.Sequence}); err != nil || got != want {
+			if want := (clitest.ParsedJSON{ID: got.ID, Time: parts.Time, Worker: 9, Sequence: parts.Sequence, Layout: a.Layout().String()}); err != nil || got != want {
 				t.Fatalf("%s: %s = %+v, want %+v, %v", layout, line, got, want, err)
 			}
 		}
@@ -112,8 +115,40 @@ type forbidden struct{ leasestore.Store }
 
 func (forbidden) String() string { return "memory" }
 
+func (forbidden) SwapLayout(context.Context, string, leasestore.Terms) (string, error) {
+	return "", errors.New("no rights")
+}
+
 func (forbidden) Look(context.Context, leasestore.Range, bool, time.Duration) (leasestore.View, error) {
 	return leasestore.View{}, errors.New("no rights")
+}
+
+// Without --layout, gen follows what the database remembers, and decides nothing about ids whose layout nobody recorded.
+func TestGenFollows(t *testing.T) {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen", "--layout", "31/20/12", "--dsn", "app.db")
+	for _, worker := range []string{"lease", "registry"} {
+		for _, generator := range []string{"cached", "default"} {
+			out := uidring.Succeed(t, "gen", "--json", "--dsn", "app.db", "--worker", worker, "--generator", generator)
+			if got := clitest.Decode[clitest.ParsedJSON](t, out); got.Layout != "31/20/12,epoch=2026-01-01,unit=1s" {
+				t.Errorf("%s, %s: %+v, want the layout of the database", worker, generator, got)
+			}
+		}
+	}
+	java := clitest.Open(t, "java.db")
+	nodes := worker.NewRegistry(java.DB, worker.RegistryConfig{})
+	need.Must(t, nodes.EnsureSchema(t.Context()))
+	need.Must(t, java.Exec("INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES ('java', '1', 2, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error)
+	for _, kind := range []string{"lease", "registry"} {
+		got := uidring.Invoke(t, "", "gen", "--dsn", "java.db", "--worker", kind)
+		if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "java.db") || !strings.Contains(got.Stderr, "no record of the layout of their ids: give --layout.") || !strings.Contains(got.Stderr, "docs/migrating.md") {
+			t.Errorf("%s: %+v, want that it asks for --layout", kind, got)
+		}
+	}
+	if rows, err := nodes.Nodes(t.Context(), 0); err != nil || len(rows) != 1 {
+		t.Errorf("%v, %v; want that nothing was written", rows, err)
+	}
+	uidring.Succeed(t, "gen", "--dsn", "java.db", "--layout", "registry", "--worker", "registry")
 }
 
 // A start that gets no worker number closes its connection.
@@ -127,23 +162,27 @@ func TestGenDisconnects(t *testing.T) {
 		return &database.Store{Name: "memory", Timeout: time.Minute, Open: connect}, nil
 	}}
 	uidring := clitest.Of(func() *cobra.Command { return gen.New(stores) })
-	got := uidring.Invoke(t, "", "gen", "--dsn", "memory://a")
-	if got.Code != 1 || !strings.Contains(got.Stderr, "no rights") || opened != 1 || closed != 1 {
-		t.Errorf("%+v; %d connections were opened and %d closed, want one", got, opened, closed)
+	for i, args := range []string{"gen --dsn memory://a", "gen --dsn memory://a --layout fleet"} {
+		got := uidring.Invoke(t, "", strings.Fields(args)...)
+		if got.Code != 1 || !strings.Contains(got.Stderr, "no rights") || opened != i+1 || closed != i+1 {
+			t.Errorf("%s: %+v; %d connections were opened and %d closed, want %d", args, got, opened, closed, i+1)
+		}
 	}
 }
 
-// The first start on a database says that it is, and where.
+// A start says which number, source and layout it has, and the first one on a database that it is, and where.
 func TestGenCreates(t *testing.T) {
 	dir := clitest.Elsewhere(t)
-	for _, tt := range []struct{ source, table string }{{"registry", "WORKER_NODE"}, {"lease", "WORKER_LEASE"}} {
+	for _, tt := range []struct{ source, table, layout string }{{"registry", "WORKER_NODE", "28/22/13"}, {"lease", "WORKER_LEASE", "31/16/16"}} {
 		got := uidring.Invoke(t, "", "gen", "--worker", tt.source, "--dsn", tt.source+".db")
 		want := "uidring: created the table " + tt.table + " in SQLite file \"" + dir + "/" + tt.source + ".db\": its worker numbers start from the beginning\n"
+		start := "uidring: worker number %d (--worker " + tt.source + " in SQLite file \"" + dir + "/" + tt.source + ".db\"), layout " + tt.layout + ",epoch=2026-01-01,unit=1s (%s)\n"
+		want += fmt.Sprintf(start, 1, "the default")
 		if got.Code != 0 || got.Stderr != want {
 			t.Errorf("%+v, want %s", got, want)
 		}
-		if got := uidring.Invoke(t, "", "gen", "--worker", tt.source, "--dsn", tt.source+".db"); got.Code != 0 || got.Stderr != "" {
-			t.Errorf("again: %+v, want silence", got)
+		if got := uidring.Invoke(t, "", "gen", "--worker", tt.source, "--dsn", tt.source+".db"); got.Code != 0 || got.Stderr != fmt.Sprintf(start, map[string]int{"registry": 2, "lease": 1}[tt.source], "which the database remembers") {
+			t.Errorf("again: %+v, want what it used", got)
 		}
 	}
 }

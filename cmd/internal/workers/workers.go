@@ -2,6 +2,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
-	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // interval is how often --watch lists.
@@ -25,7 +25,7 @@ const interval = 2 * time.Second
 // New returns the subcommand. It reads stores too, not only SQL databases.
 func New(stores database.Stores) *cobra.Command {
 	var (
-		layout bits.Layout
+		stated bits.Layout
 		limit  int64 = 20
 		asJSON bool
 		watch  bool
@@ -59,20 +59,21 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	show := func(cmd *cobra.Command) error {
 		var list *Listing
 		err := with(cmd, stores, func(open *database.Leases) error {
-			if !cmd.Flags().Changed("layout") { // the store may remember another
-				if remembered, err := open.Store.SwapLayout(cmd.Context(), "", leasestore.Terms{}); err == nil && remembered != "" {
-					_ = layout.UnmarshalText([]byte(remembered)) // uidring's, or the default
+			used, unknown := stated, error(nil)
+			if used == (bits.Layout{}) {
+				if used, unknown = open.Remembered(cmd.Context()); unknown != nil {
+					used = bits.Fleet() // to see whether there are tables
 				}
 			}
-			allocator, err := bits.NewAllocator(layout)
+			allocator, err := bits.NewAllocator(used)
 			if err != nil {
-				return &cli.UsageError{Err: err}
+				return err
 			}
 			list, err = newListing(cmd.Context(), open, allocator, int(limit))
 			if errors.Is(err, worker.ErrNoTable) {
-				err = errors.New("there is no table WORKER_NODE and no table WORKER_LEASE: no worker has taken a number there yet")
+				return errors.New("there is no table WORKER_NODE and no table WORKER_LEASE: no worker has taken a number there yet")
 			}
-			return err
+			return cmp.Or(err, unknown)
 		})
 		if err != nil {
 			return err
@@ -104,10 +105,7 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list at most this many rows of each table; 0 means all")
-	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted")
-	text := flags.Lookup("layout")
-	text.DefValue = ""
-	text.Usage += "\n(default the one that the store remembers, else \"default\")"
+	cli.LayoutFlag(cmd, &stated, "layout whose numbers are counted", "the one that the store remembers")
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
 	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("refresh the list every %v until interrupted", interval))
 	database.Flag(cmd, stores)

@@ -2,6 +2,9 @@ package workers_test
 
 import (
 	"fmt"
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/worker/lease/leasestore"
+	"gorm.io/gorm"
 	"os"
 	"regexp"
 	"strings"
@@ -28,6 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func register(t *testing.T, dsn string, hosts ...string) {
 	t.Helper()
 	db := clitest.Open(t, dsn)
+	record(t, db.DB)
 	for _, host := range hosts {
 		node := lease.Node{Host: host, Port: "8080", Type: lease.NodeContainer}
 		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node}).Assign(t.Context(), 1<<20); err != nil {
@@ -36,11 +40,21 @@ func register(t *testing.T, dsn string, hosts ...string) {
 	}
 }
 
+// record has a database remember the layout fleet.
+func record(t *testing.T, db *gorm.DB) {
+	t.Helper()
+	store := worker.NewStore(db, worker.StoreConfig{})
+	need.Must(t, store.EnsureSchema(t.Context()))
+	_, err := store.SwapLayout(t.Context(), "", leasestore.Terms{Layout: bits.Fleet().String()})
+	need.Must(t, err)
+}
+
 // fillLeases fills WORKER_LEASE with a number for each state, from 1 on. Nobody is
 // behind them: what is held is so for a minute.
 func fillLeases(t *testing.T, dsn string, states ...lease.State) {
 	t.Helper()
 	db := clitest.Open(t, dsn)
+	record(t, db.DB)
 	node := lease.Node{Host: "bill\x1bing", Port: "80\x1b80", Type: lease.NodeContainer}
 	var taken []lease.Lease
 	for range states {
@@ -141,7 +155,7 @@ func TestWorkersPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, worker := range []string{"registry", "lease"} {
-		uidring.Succeed(t, "gen", "--worker", worker)
+		uidring.Succeed(t, "gen", "--worker", worker, "--layout", "registry") // as Java leaves the table, without a record
 	}
 	got, pid := uidring.Succeed(t, "workers"), fmt.Sprintf("  pid %d ", os.Getpid())
 	if !strings.Contains(got, "laptop ") || !strings.Contains(got, "  started about 2026-11-21T17:11:12Z  ACTUAL") || strings.Count(got, pid) != 2 {
@@ -158,15 +172,18 @@ func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
 	need.Must(t, worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n65535 of 65535 numbers are left") {
+	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet: give --layout") {
+		t.Errorf("%+v, want a word on the layout", got)
+	}
+	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 of 65535 numbers are left") {
 		t.Error(got)
 	}
-	if got := uidring.Succeed(t, "workers", "--json"); !strings.Contains(got, `"last":0`) || !strings.Contains(got, `"workers":[]`) ||
+	if got := uidring.Succeed(t, "workers", "--layout", "fleet", "--json"); !strings.Contains(got, `"last":0`) || !strings.Contains(got, `"workers":[]`) ||
 		!strings.Contains(got, `"leases_left":65536,"leases":[]`) {
 		t.Error(got)
 	}
 	need.Must(t, worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n65536 numbers can be leased") {
+	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65536 numbers can be leased") {
 		t.Error(got)
 	}
 }

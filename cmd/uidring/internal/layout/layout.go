@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -31,7 +32,10 @@ func New() *cobra.Command {
 		Use:   "layout [LAYOUT]",
 		Short: "Show a layout's capacity, its end, and what may follow it",
 		Long: `layout describes a layout: its worker numbers, ids per second and end. Without an
-argument, it lists the named layouts.
+argument, it lists the named layouts; with --dsn, it describes the layout that the
+database remembers. --sql and --next without LAYOUT are about that layout too or, without
+--dsn, about that of uidring.db in the current directory, and of new stores if there is no
+such file.
 
 With --workers, --years and --rate, it proposes a layout: a named one, if one
 suffices. If no layout fits, it prints how far each requirement alone would have to be
@@ -51,7 +55,7 @@ Use them in queries and views: nothing is created in the database.`,
   uidring layout --workers 50 --years 20 --rate 500 --registry --starts-a-day 100
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
   uidring layout baidu --next registry --from 2026-01-01 --used 5000
-  uidring layout fleet --sql postgres`,
+  uidring layout --sql postgres --dsn postgres://user@localhost/app`,
 		Args: cli.AtMostOneArg("layout, such as fleet"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -83,18 +87,12 @@ Use them in queries and views: nothing is created in the database.`,
 					return cli.Usagef("--%s needs --workers, --years and --rate", name)
 				}
 			}
-			if len(args) == 0 {
-				if flags.Changed("next") {
-					return cli.Usagef("--next needs a LAYOUT that it follows")
-				}
-				if sql != "" {
-					return cli.Usagef("--sql needs a LAYOUT, such as fleet")
-				}
+			if len(args) == 0 && !flags.Changed("next") && sql == "" && !flags.Changed("dsn") {
 				return list(cmd.OutOrStdout(), asJSON)
 			}
-			old, err := bits.ParseLayout(args[0])
+			old, err := of(cmd, args)
 			if err != nil {
-				return &cli.UsageError{Err: err}
+				return err
 			}
 			if sql != "" {
 				text, err := printSQL(old, sql)
@@ -140,11 +138,29 @@ Use them in queries and views: nothing is created in the database.`,
 	flags.BoolVar(&asJSON, "json", false, "print each layout as one line of JSON")
 	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL expressions for the layout's ids, for a `database`: "+strings.Join(sqlKinds, ", "))
 	wished.add(cmd)
+	database.Flag(cmd, nil)
+	cmd.MarkFlagsMutuallyExclusive("dsn", "workers")
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next", "workers")
 	cli.Complete(cmd, "sql", sqlKinds...)
 	cli.Complete(cmd, "next", bits.PresetNames()...)
 	return cmd
+}
+
+// of returns the layout of the argument, or the one that is found.
+func of(cmd *cobra.Command, args []string) (bits.Layout, error) {
+	if len(args) == 0 {
+		found, err := database.FindLayout(cmd.Context(), cmd, nil, bits.Layout{})
+		return found.Layout, err
+	}
+	if cmd.Flags().Changed("dsn") {
+		return bits.Layout{}, cli.Usagef("--dsn finds the layout: leave out %q", args[0])
+	}
+	layout, err := bits.ParseLayout(args[0])
+	if err != nil {
+		err = &cli.UsageError{Err: err}
+	}
+	return layout, err
 }
 
 func list(w io.Writer, asJSON bool) error {

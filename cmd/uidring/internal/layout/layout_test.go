@@ -14,11 +14,12 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/uidring/internal/layout"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-var uidring = clitest.Of(layout.New)
+var uidring = clitest.Of(layout.New, clitest.SQL(gen.New))
 
 func TestLayout(t *testing.T) {
 	for args, want := range map[string]string{
@@ -366,4 +367,26 @@ func code(printed string) string {
 		}
 	}
 	return b.String()
+}
+
+// Without LAYOUT, the layout is that of the database that is named or found, and else of a new store.
+func TestLayoutOfDatabase(t *testing.T) {
+	clitest.Elsewhere(t)
+	if got := uidring.Succeed(t, "layout", "--sql", "sqlite"); !strings.Contains(got, "Ids of the layout 31/16/16,") {
+		t.Errorf("without a database:\n%s", got)
+	}
+	uidring.Succeed(t, "gen", "--layout", "31/20/12", "--dsn", "app.db")
+	if got := uidring.Succeed(t, "layout", "--dsn", "app.db", "--json"); !strings.Contains(got, `"layout":"31/20/12,`) {
+		t.Errorf("--dsn: %s", got)
+	}
+	uidring.Succeed(t, "gen", "--layout", "29/21/13")
+	if got := uidring.Succeed(t, "layout", "--sql", "sqlite"); !strings.Contains(got, "Ids of the layout 29/21/13,") {
+		t.Errorf("uidring.db:\n%s", got)
+	}
+	if got := uidring.Succeed(t, "layout", "--next", "fleet"); !strings.HasPrefix(got, "layout         29/21/13,") {
+		t.Errorf("--next: %s", got)
+	}
+	if got := uidring.Invoke(t, "", "layout", "--dsn", "missing.db"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") || got.Stdout != "" {
+		t.Errorf("a missing file: %+v", got)
+	}
 }

@@ -5,9 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/uidring/internal/parse"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
@@ -133,33 +136,82 @@ func TestParseNegative(t *testing.T) {
 	}
 }
 
-// Ids of a counter look like ids of the layout's first day: standard error says so,
-// unless an id is plausible, or a program reads.
-func TestParseSegment(t *testing.T) {
-	for args, want := range map[string]bool{
-		"1 2 3":                             true,
-		"1000000":                           true,
-		"1 --layout snowflake":              true,
-		"9223372036854775807":               true, // of 2034
-		"5313046343901185":                  false,
-		"1 5313046343901185":                false,
-		"1 --json":                          false,
-		"1 --uid-generator":                 false,
-		"1 --vesta":                         false,
-		"896950744028951464 --layout baidu": false,
+// Ids whose time, or whose worker number, the layout can hardly have are said to be doubtful, with an exit code
+// of their own.
+func TestParseDoubtful(t *testing.T) {
+	clitest.Elsewhere(t)
+	for args, want := range map[string]string{
+		"1 2 3":                              "3 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, 1 first: its time is on the first day",
+		"1000000 --json":                     "1 doubtful",
+		"1 --layout snowflake":               "1 doubtful",
+		"9223372036854775807":                "its time is in the future",
+		"5313046343901185":                   "",
+		"5313046343901185 1 --uid-generator": "1 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, 1 first",
+		"1 --vesta":                          "",
+		"896950744028951464 --layout baidu":  "",
 	} {
 		got := uidring.Invoke(t, "", append([]string{"parse"}, strings.Fields(args)...)...)
-		if said := strings.Contains(got.Stderr, "a segment's, they have no time"); got.Code != 0 || said != want || !want && got.Stderr != "" {
-			t.Errorf("%s: %+v", args, got)
+		if code := map[bool]int{true: 3}[want != ""]; got.Code != code || !strings.Contains(got.Stderr, want) || want == "" && got.Stderr != "" || got.Stdout == "" {
+			t.Errorf("%s: %+v, want exit code %d and %q", args, got, code, want)
 		}
+	}
+	if got := uidring.Invoke(t, "1\nx\n", "parse"); got.Code != 1 || strings.Count(got.Stderr, "\n") != 2 {
+		t.Errorf("%+v, want exit code 1, since what is not an id is worse", got)
+	}
+	recent := bits.Fleet()
+	recent.Epoch = time.Now().UTC().Truncate(time.Second).Add(-time.Hour)
+	if got := uidring.Invoke(t, "", "parse", "65537", "--layout", recent.String()); got.Code != 0 {
+		t.Errorf("%+v, want no doubt on the layout's first day", got)
 	}
 }
 
-// parsed is what parse prints of ids whose times may be implausible.
+// The layout is that of an object, or of the database that is named or found. A database that knows none is an error.
+func TestParseFindsLayout(t *testing.T) {
+	clitest.Elsewhere(t)
+	both := clitest.Of(parse.New, clitest.SQL(gen.New))
+	run := func(stdin, args string) clitest.Outcome { return both.Invoke(t, stdin, strings.Fields(args)...) }
+	const long = "--layout 31/20/12"
+	ids := run("", "gen -n 2 --worker static:1 --layout fleet").Stdout
+	if got := run(ids, "parse --json"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
+		t.Errorf("fleet: %+v", got)
+	}
+	objects := run("", "gen -n 2 --json --worker static:9 "+long).Stdout
+	if got := run(objects+ids, "parse --json"); got.Code != 3 && got.Code != 0 || !strings.HasPrefix(got.Stdout, objects) {
+		t.Errorf("objects: %+v, want\n%s", got, objects)
+	}
+	made := run("", "gen -n 2 --dsn named.db "+long).Stdout
+	if got := run(made, "parse --json --dsn named.db"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
+		t.Errorf("named: %+v", got)
+	}
+	if got := run(made, "parse --json --dsn named.db --layout 31/16/16"); strings.Contains(got.Stdout, `"worker":1,`) {
+		t.Errorf("stated: %+v", got)
+	}
+	if got := run("", "parse --dsn missing.db 1"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") || got.Stdout != "" {
+		t.Errorf("missing: %+v", got)
+	}
+	need.Must(t, os.Rename("named.db", "uidring.db"))
+	if got := run(made, "parse --json"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
+		t.Errorf("found: %+v", got)
+	}
+	others := run("", "gen -n 1 --worker static:900 "+long).Stdout
+	if got := run(others, "parse"); got.Code != 3 || !strings.Contains(got.Stderr, "the greatest worker number that the database has given is 1;") {
+		t.Errorf("another worker: %+v", got)
+	}
+	need.Must(t, os.WriteFile("uidring.db", nil, 0o600))
+	if got := run(made, "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "give --layout") || got.Stdout != "" {
+		t.Errorf("without a record: %+v", got)
+	}
+	need.Must(t, os.WriteFile("uidring.db", []byte("text"), 0o600))
+	if got := run(made, "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "not an SQLite file") || got.Stdout != "" {
+		t.Errorf("unreadable: %+v", got)
+	}
+}
+
+// parsed is what parse prints of ids which may be doubtful.
 func parsed(t *testing.T, args ...string) string {
 	t.Helper()
 	got := uidring.Invoke(t, "", args...)
-	if got.Code != 0 || got.Stderr != "" && !strings.HasPrefix(got.Stderr, "uidring: these times lie in the future") {
+	if got.Code != 0 && got.Code != 3 || (got.Stderr == "") != (got.Code == 0) {
 		t.Fatalf("%q: %+v", args, got)
 	}
 	return got.Stdout

@@ -17,6 +17,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/uid"
 )
@@ -39,14 +40,19 @@ func New() *cobra.Command {
 arguments. Without arguments, or with the argument -, it reads standard input: one id
 per line, or objects as gen --json writes them. Times are in UTC.
 
-parse needs the layout of the ids, including its epoch, and cannot detect a wrong one.
-uid-generator's epoch is midnight on epochStr in the time zone of its JVM. If epochStr
+parse needs the layout of the ids, including its epoch. It uses --layout, else the layout
+in an object of gen --json, else the one that the database of --dsn or $UIDRING_DSN
+remembers, else that of uidring.db in the current directory, and fleet if there is no such
+file. A database that cannot be read or remembers no layout is an error.
+
+An id is doubtful if its time is more than 24 hours from now, or on the first day of the
+layout, or if the database has given no such worker number: it then has another layout, or
+is a counter's. parse says so on standard error, and exits with 3. uid-generator's epoch is midnight on epochStr in the time zone of its JVM. If epochStr
 is not set, the epoch is midnight, China time, on 2016-05-20: use
 --layout baidu,epoch=2016-05-20T00:00:00+08:00.
 
 Ids of a segment, such as those of gen --segment, come from a counter and have no
-time, worker or sequence, but parse cannot tell them from other ids. If all times are
-implausible, parse says so on standard error.
+time, worker or sequence.
 
 If input is not an id, parse reports it on standard error and continues. The exit
 code is then 1.`,
@@ -55,10 +61,6 @@ code is then 1.`,
   uidring parse --form base32 0RP2HQ0DP0000
   uidring parse --uid-generator 5313046343901185`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			allocator, err := bits.NewAllocator(layout)
-			if err != nil {
-				return &cli.UsageError{Err: err}
-			}
 			form, err := text.Open()
 			if err != nil {
 				return err
@@ -72,9 +74,17 @@ code is then 1.`,
 			case vesta:
 				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
 			}
+			found := database.Found{Layout: bits.Fleet(), Greatest: -1} // which Vesta's ids do not need
+			if !vesta {
+				if found, err = database.FindLayout(cmd.Context(), cmd, nil, layout); err != nil {
+					return err
+				}
+			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			p := &parser{read: form.Parse, hint: text.Hint, bits: allocator, form: lines(allocator), out: out, errs: cmd.ErrOrStderr()}
-			p.hints = !asJSON && !original && !vesta
+			p := &parser{read: form.Parse, hint: text.Hint, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
+			if err := p.use(found); err != nil {
+				return &cli.UsageError{Err: err}
+			}
 			if len(args) == 0 {
 				args = []string{"-"}
 				if cli.Terminal(cmd.InOrStdin()) {
@@ -88,20 +98,24 @@ code is then 1.`,
 		},
 	}
 	flags := cmd.Flags()
-	cli.LayoutFlag(cmd, &layout, "layout of the ids")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence")
+	database.LayoutFlag(cmd, nil, &layout, "layout of the ids")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
 	flags.BoolVar(&vesta, "vesta", false, "read Vesta ids, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
-	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")
+	cmd.MarkFlagsMutuallyExclusive("vesta", "layout", "dsn")
 	return cmd
 }
 
 type parser struct {
 	read   func(text string) (uid.ID, error)
 	hint   func(text string) string
-	hints  bool // a person reads the output, who may wonder at a time
+	of     func(*bits.Allocator) *format.Form
+	vesta  bool   // the ids have no layout
+	stated bool   // the layout is not that of an object
+	named  string // the layout of the last object
+	found  database.Found
 	bits   *bits.Allocator
 	form   *format.Form
 	out    *bufio.Writer
@@ -109,8 +123,17 @@ type parser struct {
 	text   []byte // of the line being written
 	begun  bool   // the header, if any, has been written
 	failed int
-	good   int
-	odd    int // good ones with a time that they can hardly have
+	doubt  int    // ids that are doubtful
+	first  uid.ID // of them
+	why    string // first is
+}
+
+// use reads the following ids as those of a layout.
+func (p *parser) use(found database.Found) (err error) {
+	if p.bits, err = bits.NewAllocator(found.Layout); err == nil {
+		p.found, p.form = found, p.of(p.bits)
+	}
+	return err
 }
 
 func (p *parser) arguments(args []string, stdin io.Reader) error {
@@ -135,7 +158,7 @@ func (p *parser) lines(in io.Reader) error {
 		if number == 1 {
 			line = strings.TrimPrefix(line, "\ufeff") // a byte order mark, which Windows writes
 		}
-		if text := idOf(strings.TrimSpace(line)); text != "" && (err == nil || errors.Is(err, io.EOF)) {
+		if text := p.idOf(strings.TrimSpace(line)); text != "" && (err == nil || errors.Is(err, io.EOF)) {
 			err = cmp.Or(p.parse(text, number), err)
 		}
 		if errors.Is(err, io.EOF) {
@@ -147,13 +170,19 @@ func (p *parser) lines(in io.Reader) error {
 	}
 }
 
-// idOf returns the id of a line that is an object of gen --json, and any other line as it is.
-func idOf(line string) string {
-	var object struct{ ID string }
-	if strings.HasPrefix(line, "{") && json.Unmarshal([]byte(line), &object) == nil && object.ID != "" {
-		return object.ID
+// idOf returns the id of a line that is an object of gen --json, whose layout is then in use, and any other
+// line as it is.
+func (p *parser) idOf(line string) string {
+	var object struct{ ID, Layout string }
+	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &object) != nil || object.ID == "" {
+		return line
 	}
-	return line
+	if object.Layout != "" && object.Layout != p.named && !p.stated && !p.vesta {
+		if layout, err := bits.ParseLayout(object.Layout); err == nil && p.use(database.Found{Layout: layout, Greatest: -1}) == nil {
+			p.named = object.Layout
+		}
+	}
+	return object.ID
 }
 
 // flushing is a reader that flushes before it waits for more, so that parse can stand
@@ -186,8 +215,10 @@ func (p *parser) parse(text string, line int) error {
 	if p.text, err = p.form.Append(p.text[:0], int64(id)); err != nil {
 		return p.fail(line, err)
 	}
-	if p.good++; p.hints && p.implausible(id) {
-		p.odd++
+	if why := p.doubtful(id); why != "" {
+		if p.doubt++; p.doubt == 1 {
+			p.first, p.why = id, why
+		}
 	}
 	if !p.begun {
 		p.begun = true
@@ -197,11 +228,20 @@ func (p *parser) parse(text string, line int) error {
 	return err
 }
 
-// implausible reports whether an id is probably not of the layout: its time is later than
-// tomorrow, or on the layout's first day, as with small ids of a counter.
-func (p *parser) implausible(id uid.ID) bool {
+// doubtful says why an id is probably not of the layout, as small ids of a counter, whose time is on the layout's
+// first day. It returns "" if nothing speaks against the id.
+func (p *parser) doubtful(id uid.ID) string {
 	parts, err := p.bits.Parse(int64(id))
-	return err == nil && (parts.Time.Sub(p.bits.Layout().Epoch) < day || time.Until(parts.Time) > day)
+	switch {
+	case err != nil || p.vesta:
+	case time.Until(parts.Time) > uid.DefaultMaxBorrow:
+		return "its time is in the future"
+	case parts.Time.Sub(p.bits.Layout().Epoch) < day && time.Since(p.bits.Layout().Epoch) > day:
+		return "its time is on the first day of the layout"
+	case p.found.Greatest >= 0 && parts.Worker > p.found.Greatest:
+		return fmt.Sprintf("the greatest worker number that the database has given is %d", p.found.Greatest)
+	}
+	return ""
 }
 
 const day = 24 * time.Hour
@@ -240,17 +280,20 @@ func (p *parser) fail(line int, fault error) error {
 	return nil
 }
 
-// end reports how many errors were not shown, and that ids are implausible.
+// end reports how many errors were not shown, and that ids are doubtful.
 func (p *parser) end() error {
-	if p.odd > 0 && p.odd == p.good {
-		fmt.Fprintf(p.errs, "uidring: these times lie in the future, or on the first day of %s: if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
-			p.bits.Layout())
+	if p.doubt > 0 {
+		fmt.Fprintf(p.errs, "uidring: %d doubtful under %s, %d first: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
+			p.doubt, p.bits.Layout(), p.first, p.why)
 	}
 	if more := p.failed - maxErrors; more > 0 {
 		fmt.Fprintf(p.errs, "uidring: %d more are not ids\n", more)
 	}
-	if p.failed > 0 {
+	switch {
+	case p.failed > 0:
 		return cli.ErrReported
+	case p.doubt > 0:
+		return cli.ErrDoubtful
 	}
 	return nil
 }

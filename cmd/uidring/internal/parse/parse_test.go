@@ -69,7 +69,7 @@ ID                   TIME                      WORKER  DATACENTER  PART2  SEQUEN
 4095                 2026-01-01T00:00:00.000Z  0       0           0      4095
 `},
 		{"2719749 --json --layout " + parts, `
-{"id":"2719749","time":"2026-01-01T00:00:00.000Z","worker":664,"worker_parts":{"datacenter":20,"part2":24},"sequence":5}
+{"id":"2719749","time":"2026-01-01T00:00:00.000Z","worker":664,"worker_parts":{"datacenter":20,"part2":24},"sequence":5,"layout":"41/datacenter:5+5/12,epoch=2026-01-01,unit=1ms"}
 `},
 		{"2719749 --uid-generator --layout " + parts, `
 {"UID":"2719749","timestamp":"2026-01-01 00:00:00","workerId":"664","sequence":"5"}
@@ -98,7 +98,7 @@ func TestParseWrongIDs(t *testing.T) {
 		t.Errorf("exit code %d, read %d; want 1 and 1, 2, 4, 5", got.Code, read)
 	}
 	wants := []string{`line 5: not an id: "x y"`, `line 6: not an id: "-3"`, `line 7: not an id: "9223372036854775808"`,
-		"line 8: not an id: \"7777", "line 10: not an id of this layout: 9007199254740992", "line 11: "}
+		"line 8: not an id: \"7777", "line 10: not an id of this layout: 9007199254740992", "line 11: ", "4 doubtful"}
 	lines := strings.Split(strings.TrimSuffix(got.Stderr, "\n"), "\n")
 	if len(lines) != len(wants) {
 		t.Fatalf("%d errors, want %d: %s", len(lines), len(wants), got.Stderr)
@@ -123,7 +123,7 @@ func TestParseOrder(t *testing.T) {
 	var screen bytes.Buffer
 	uidring.Run(t.Context(), strings.NewReader("1\nx\n2\n"), &screen, &screen, []string{"parse", "--json"}...)
 	lines := strings.Split(screen.String(), "\n")
-	if len(lines) != 4 || !strings.Contains(lines[0], `"1"`) || !strings.Contains(lines[1], `"x"`) || !strings.Contains(lines[2], `"2"`) {
+	if len(lines) != 5 || !strings.Contains(lines[0], `"1"`) || !strings.Contains(lines[1], `"x"`) || !strings.Contains(lines[2], `"2"`) {
 		t.Errorf("%q", lines)
 	}
 }
@@ -168,7 +168,7 @@ func TestParseDialogue(t *testing.T) {
 	}
 	go io.Copy(io.Discard, answers)
 	ask.Close()
-	if got := <-code; got != 0 {
+	if got := <-code; got != 3 {
 		t.Errorf("exit code %d", got)
 	}
 	stdout.Close()
