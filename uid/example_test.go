@@ -16,7 +16,6 @@ import (
 
 func ExampleNewCached() {
 	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{
-		Layout:    bits.LongLived(),
 		MaxBorrow: time.Hour,
 		MaxAge:    10 * time.Second, // an idle service's ids are no older
 	})
@@ -145,11 +144,11 @@ func ExampleNewStaticWorker() {
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 
-	_, err = uid.NewCached(context.Background(), uid.NewStaticWorker(1024), uid.CachedConfig{Layout: bits.Snowflake()})
+	_, err = uid.NewCached(context.Background(), uid.NewStaticWorker(65536), uid.CachedConfig{})
 	fmt.Println(err)
 	// Output:
 	// worker 7
-	// uid: invalid config: worker number is 1024, want 0 to 1023, the greatest that the layout can hold
+	// uid: invalid config: worker number is 65536, want 0 to 65535, the greatest that the layout can hold
 }
 
 // inventory stands for what an organisation has that numbers its processes.
@@ -324,7 +323,7 @@ func ExampleNewBackfill() {
 // random. The epoch lies before the clock.
 func ExampleDefaultConfig() {
 	now := time.Date(2000, time.January, 1, 0, 0, 7, 0, time.UTC) // where testing/synctest starts
-	layout := bits.Registry()
+	layout := bits.Fleet()
 	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(3), uid.DefaultConfig{
 		Layout: layout,
