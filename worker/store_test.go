@@ -14,10 +14,8 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
-	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -298,32 +296,6 @@ func TestRanges(t *testing.T) {
 		take(1, north)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
 		take(103, lease.Config{Numbers: &lease.Range{From: 0, To: max22}})
-	})
-}
-
-// The first start of a range that overlaps another logs both. An assigned number may lie in a
-// range.
-func TestOverlappingRanges(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		out, db := new(logged.Text), s.Open(t, s.Plain())
-		take := func(c lease.Config) {
-			t.Helper()
-			c.Logger = out.Logger()
-			holdertest.Take(t, s.leaser(db, c), max22)
-		}
-		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
-		take(site(100, 199))
-		take(site(200, 299))
-		take(lease.Config{Assigner: uid.NewStaticWorker(195)})
-		if lines := out.String(); lines != "" {
-			t.Fatalf("ranges without a common number: %s", lines)
-		}
-		take(site(189, 220))
-		take(site(189, 220))
-		wantAll(t, errors.New(out.String()), `range="189 to 220" other="100 to 199"`, `range="189 to 220" other="200 to 299"`)
-		if lines := strings.Count(out.String(), "overlap"); lines != 2 {
-			t.Errorf("%d lines, want one for each other range:\n%s", lines, out)
-		}
 	})
 }
 
