@@ -18,7 +18,8 @@ type WorkerSource interface {
 	// result. Lease calls request.Granted before it returns. The source calls Granted again
 	// whenever the grant changes, from one goroutine at a time. ctx bounds only this call.
 	//
-	// If the WorkerSource has a String method, logs use it as the source's name.
+	// If the WorkerSource has a String method, logs use it as the source's name. If it has a Layout
+	// method as lease.Leaser has, a generator whose config states no layout gets its layout from it.
 	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // restart: the next start of a process with a fixed number, which was killed, waits for the expiry.
@@ -28,6 +29,26 @@ func restart(b bench) {
 	b.must(err)
 	if g := next.Last(); g.Number != 3 || g.From.Before(dead.Last().Until) {
 		b.Errorf("granted %+v; want number 3 from the end of %+v", g, dead.Last())
+	}
+}
+
+// remembered: the store says which layout its ids have, from the first start on.
+func remembered(b bench) {
+	for _, want := range []string{"", holdertest.Layout} {
+		if layout, stored, err := b.leaser(b.Store).Layout(b.Context()); layout != want || stored != (want != "") || err != nil {
+			b.Fatalf("the layout is %q, %t, %v; want %q", layout, stored, err, want)
+		}
+		b = b.another()
+		b.take(9)
+	}
+}
+
+// unrecorded: nobody knows the layout of numbers that are there without one.
+func unrecorded(b bench) {
+	b.inserts(write(leasestore.Acquire, 5, "a", 1), true)
+	var unknown *lease.UnknownLayoutError
+	if _, _, err := b.leaser(b.Store).Layout(b.Context()); !errors.As(err, &unknown) || !errors.Is(err, lease.ErrLayout) {
+		b.Errorf("numbers without a layout: %v, want an UnknownLayoutError", err)
 	}
 }
 

@@ -51,7 +51,7 @@ func (s Suite) Run(t *testing.T) {
 	for name, test := range map[string]func(b bench){
 		"Empty": empty, "Insert": insert, "Swap": swap, "Fresh": freshness, "Ranges": ranges, "Look": look, "Layout": layout, "List": list,
 		"Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters, "Herd": herd, "Deleted": deleted, "Numbers": numbers,
-		"Restart": restart, "Backfill": backfill, "Abandoned": abandoned, "Sites": sites,
+		"Restart": restart, "Remembered": remembered, "Unrecorded": unrecorded, "Backfill": backfill, "Abandoned": abandoned, "Sites": sites,
 		"Linearizable": func(b bench) { Linearizable(b.T, b.open) }, "Adversary": bench.adversary, "AlwaysFree": bench.alwaysFree,
 	} {
 		t.Run(name, func(t *testing.T) {
