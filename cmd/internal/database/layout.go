@@ -15,8 +15,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// ErrNoLayout is matched by the error of a store that remembers no layout.
-var ErrNoLayout = errors.New("no generator has recorded a layout there yet: give --layout")
+// errNoLayout is the error of a store that remembers no layout.
+var errNoLayout = errors.New("no generator has recorded a layout there yet: give --layout")
 
 // Remembered returns the layout that the store remembers.
 func (l *Leases) Remembered(ctx context.Context) (bits.Layout, error) {
@@ -25,7 +25,7 @@ func (l *Leases) Remembered(ctx context.Context) (bits.Layout, error) {
 		return bits.Layout{}, InFlags(err)
 	}
 	if !stored {
-		return bits.Layout{}, ErrNoLayout
+		return bits.Layout{}, errNoLayout
 	}
 	return bits.ParseLayout(text)
 }
@@ -62,7 +62,7 @@ func FindLayout(ctx context.Context, cmd *cobra.Command, stores Stores, stated b
 	}
 	found := Found{}
 	if found.Layout, err = open.Remembered(ctx); err == nil {
-		found.Greatest, err = open.greatest(ctx)
+		found.Greatest = open.greatest(ctx)
 	}
 	return found, errors.Join(open.Wrap(err), open.Close())
 }
@@ -80,24 +80,19 @@ func (l *Leases) Layouts(registry bool, logger *slog.Logger) Layouter {
 	return l.Leaser
 }
 
-// greatest returns the greatest worker number that was given, as far as rows show it.
-func (l *Leases) greatest(ctx context.Context) (int64, error) {
+// greatest returns the greatest worker number that was given, as far as rows show it, and -1 if that is not known.
+func (l *Leases) greatest(ctx context.Context) int64 {
 	greatest := int64(-1)
-	leases, err := l.Leases(ctx, 1)
-	if err != nil && !errors.Is(err, worker.ErrNoTable) {
-		return -1, err
-	}
-	if len(leases) > 0 {
+	if leases, err := l.Leases(ctx, 1); err == nil && len(leases) > 0 {
 		greatest = leases[0].Number
 	}
 	if l.DB == nil {
-		return greatest, nil
+		return greatest
 	}
-	nodes, err := worker.NewRegistry(l.DB, worker.RegistryConfig{}).Nodes(ctx, 1)
-	if err == nil && len(nodes) > 0 {
+	if nodes, err := worker.NewRegistry(l.DB, worker.RegistryConfig{}).Nodes(ctx, 1); err == nil && len(nodes) > 0 {
 		greatest = max(greatest, nodes[0].ID)
 	}
-	return greatest, err
+	return greatest
 }
 
 // LayoutFlag adds --layout, and --dsn, to a command whose layout FindLayout finds.

@@ -197,6 +197,14 @@ func TestParseFindsLayout(t *testing.T) {
 	if got := run(others, "parse"); got.Code != 3 || !strings.Contains(got.Stderr, "the greatest worker number that the database has given is 1;") {
 		t.Errorf("another worker: %+v", got)
 	}
+	need.Must(t, clitest.Open(t, "uidring.db").Exec("DELETE FROM WORKER_NODE WHERE ID > 0").Error) // pruned
+	if got := run(others, "parse"); got.Code != 3 {
+		t.Errorf("another worker than that of the lease: %+v", got)
+	}
+	run("", "gen --worker registry --dsn nodes.db "+long)
+	if got := run(others, "parse --dsn nodes.db"); got.Code != 3 {
+		t.Errorf("another worker than that of the Registry: %+v", got)
+	}
 	need.Must(t, os.WriteFile("uidring.db", nil, 0o600))
 	if got := run(made, "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "give --layout") || got.Stdout != "" {
 		t.Errorf("without a record: %+v", got)
