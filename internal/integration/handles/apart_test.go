@@ -62,8 +62,8 @@ func TestTablesApart(t *testing.T) {
 					server.Exec(t, "CREATE ROLE %s", role)
 					t.Cleanup(func() { server.Exec(t, "DROP ROLE %s", role) }) // after its database
 				}
-				for j, c := range clients[:3] {
-					if i < 2 || j == 2 { // all look in the same way
+				for j, c := range clients[:2] {
+					if i < 2 || j == 1 { // all look in the same way
 						t.Run(c.table, func(t *testing.T) { a.check(t, server, role, c) })
 					}
 				}
@@ -74,7 +74,10 @@ func TestTablesApart(t *testing.T) {
 
 func (a apart) check(t *testing.T, server *dbtest.Store, role string, c client) {
 	database := create(t, server)
-	table := strings.ToLower(c.table)
+	table := c.table
+	if server.Kind == "postgres" {
+		table = strings.ToLower(table)
+	}
 	if !a.empty {
 		_, err := c.draw(t, database.open(t, cell{}), table)
 		need.Must(t, err)

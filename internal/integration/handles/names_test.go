@@ -3,6 +3,7 @@
 package handles_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // client draws from a table by a name.
@@ -47,7 +49,7 @@ func draw(t *testing.T, store *segmentsql.Store) (uid.ID, error) {
 
 var clients = []client{
 	{"Ids_WORKER_NODE", worker.ErrMixed, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
-		r := worker.NewRegistry(db, worker.RegistryConfig{Prefix: table[:len("ids_")], Logger: quiet})
+		r := worker.NewRegistry(db, worker.RegistryConfig{Prefix: table[:len(table)-len("WORKER_NODE")], Logger: quiet})
 		_, unread := r.Nodes(t.Context(), 1) // as the command does
 		got, err := number(t, r)
 		if errors.Is(err, worker.ErrMixed) && errors.Is(unread, worker.ErrNoTable) {
@@ -65,6 +67,19 @@ var clients = []client{
 		return draw(t, segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: table, Logger: quiet}))
 	}},
 }
+
+// leases draws from the table of leases by the prefix of both tables of worker numbers.
+var leases = client{"Ids_WORKER_LEASE", worker.ErrMixed, func(t *testing.T, db *gorm.DB, table string) (uid.ID, error) {
+	store := worker.NewStore(db, worker.StoreConfig{Prefix: table[:len(table)-len("WORKER_LEASE")]})
+	gen, err := uid.NewCached(t.Context(), lease.New(store, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
+	if err != nil {
+		return 0, err
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	t.Cleanup(func() { _ = gen.Shutdown(ended) }) // until then the number is in use; the table may be gone
+	return uid.ID(gen.Worker()), nil
+}}
 
 // A table is counted by one name. Beside one in other letters, each start is refused with the way
 // out, whether its own table is there or not. Where the database does not tell the two names apart,
