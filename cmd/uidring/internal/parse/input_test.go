@@ -141,12 +141,12 @@ func TestParseNegative(t *testing.T) {
 func TestParseDoubtful(t *testing.T) {
 	clitest.Elsewhere(t)
 	for args, want := range map[string]string{
-		"1 2 3":                              "3 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, 1 first: its time is on the first day",
+		"1 2 3":                              "3 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, the first is 1: its time is on the first day",
 		"1000000 --json":                     "1 doubtful",
 		"1 --layout snowflake":               "1 doubtful",
 		"9223372036854775807":                "its time is in the future",
 		"5313046343901185":                   "",
-		"5313046343901185 1 --uid-generator": "1 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, 1 first",
+		"5313046343901185 1 --uid-generator": "1 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, the first is 1: ",
 		"1 --vesta":                          "",
 		"896950744028951464 --layout baidu":  "",
 	} {

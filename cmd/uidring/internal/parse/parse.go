@@ -283,7 +283,7 @@ func (p *parser) fail(line int, fault error) error {
 // end reports how many errors were not shown, and that ids are doubtful.
 func (p *parser) end() error {
 	if p.doubt > 0 {
-		fmt.Fprintf(p.errs, "uidring: %d doubtful under %s, %d first: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
+		fmt.Fprintf(p.errs, "uidring: %d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
 			p.doubt, p.bits.Layout(), p.first, p.why)
 	}
 	if more := p.failed - maxErrors; more > 0 {
