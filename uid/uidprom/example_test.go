@@ -54,7 +54,7 @@ func ExampleNew() {
 	// Output:
 	// uidring_ids_issued_total{generator="orders"} 3
 	// uidring_worker_number{generator="orders"} 7
-	// uidring_worker_number_max{generator="orders"} 4.194303e+06
+	// uidring_worker_number_max{generator="orders"} 65535
 }
 
 // Each store of a striped counter is shown by its tag, and so is each tag of
