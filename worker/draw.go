@@ -127,18 +127,21 @@ func (t *table) create(ctx context.Context, row *entry) error {
 	}))
 }
 
-// denied is marked for an INSERT that draws a key, which needs a right on the sequence of a BIGSERIAL key, and none on that
-// of an identity column.
-func (t *table) denied(ctx context.Context, err error) error {
-	if t.db.Name() != "postgres" || !t.dialect().Denied(err) {
+// denied is marked for a statement that draws a key, which needs a right on the sequence of a BIGSERIAL key, and none on that
+// of an identity column. also are the rights that the statement needs elsewhere.
+func (t *table) denied(ctx context.Context, err error, also ...string) error {
+	if !t.dialect().Denied(err) {
 		return t.marked(err)
 	}
-	var sequences []string
-	const query = "SELECT pg_get_serial_sequence(?, 'id') FROM pg_attribute WHERE attrelid = to_regclass(?) AND attname = 'id' AND attidentity = ''"
-	if none := t.ask(ctx, &sequences, query, t.quoted(), t.quoted()); none != nil || len(sequences) == 0 || sequences[0] == "" {
-		return t.marked(err)
+	grants := append(also, t.grants()...)
+	if t.db.Name() == "postgres" {
+		var sequences []string
+		const query = "SELECT pg_get_serial_sequence(?, 'id') FROM pg_attribute WHERE attrelid = to_regclass(?) AND attname = 'id' AND attidentity = ''"
+		if none := t.ask(ctx, &sequences, query, t.quoted(), t.quoted()); none == nil && len(sequences) > 0 && sequences[0] != "" {
+			grants = append(grants, "USAGE ON SEQUENCE "+sequences[0])
+		}
 	}
-	return sqldb.Denied(t.db, err, append(t.grants(), "USAGE ON SEQUENCE "+sequences[0])...)
+	return sqldb.Denied(t.db, err, grants...)
 }
 
 // draw commits a row and returns its key.
@@ -242,7 +245,7 @@ func (s *Store) insertBoth(ctx context.Context, w leasestore.Write) (int64, bool
 			") SELECT id, ?, "+number(w.Until)+", {now}, ?, ?, "+number(int64(w.Node.Type))+", {now} FROM drawn WHERE id BETWEEN 1 AND "+number(w.Within.To)+
 			" ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id), renewable AS ("+probeUpdate+") SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
 			node.Host, node.Port, w.Token, w.Node.Host, w.Node.Port).Scan(&is).Error
-	}))
+	}), s.grants()...)
 	if err == nil && is.Key <= 0 {
 		err = fmt.Errorf("%w: the key in %s is %d, want 1 or more", ErrKey, s.nodes.name, is.Key)
 	}
