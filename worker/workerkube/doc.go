@@ -38,8 +38,8 @@
 //     is pointless. If the API servers' clocks differ, a number may expire early by up to the
 //     difference; add the difference to each of these figures.
 //   - QPS and Burst in the rest.Config limit the requests of a Store, by default to a sustained 5 a
-//     second. A holder sends 6 requests to start, and a Store's first holder one more, so starting
-//     300 holders on one Store takes 6 minutes, or longer if they renew meanwhile. With the default
+//     second. A holder sends 7 requests to start, and a Store's first holder one more, so starting
+//     300 holders on one Store takes 7 minutes, or longer if they renew meanwhile. With the default
 //     Expiry, a holder sends 8 requests a minute, or 2 a second while it borrows time. At 8 a
 //     minute, a QPS of 5 is enough for 37 holders, and 300 holders need a QPS of 40. Requests from
 //     up to 5 starting holders take priority over renewals, and a start may take as long as its ctx

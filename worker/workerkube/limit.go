@@ -56,8 +56,8 @@ func latest(ctx context.Context) time.Time {
 	return time.Now().Add(time.Until(end) / 2)
 }
 
-// The requests of a start, and how many starts pay ahead.
-const perStart, ahead = 5, 5
+// The requests of a start, two of which compare the layout, and how many starts pay ahead.
+const perStart, ahead = 7, 5
 
 // payStart is pay for a start. It pays ahead: when a start that failed tries again, it finds what
 // was paid meanwhile. So holders that renew do not keep others from starting.
@@ -68,7 +68,7 @@ func (l *limit) payStart(ctx context.Context) error {
 	l.mu.Lock()
 	now := time.Now()
 	if len(l.due) < ahead {
-		l.due = append(l.due, now.Add(l.rate.ReserveN(now, min(perStart, l.rate.Burst())).DelayFrom(now)))
+		l.due = append(l.due, now.Add(l.reserve(now, perStart)))
 	}
 	next := l.due[0]
 	early := next.After(latest(ctx))
@@ -85,6 +85,14 @@ func (l *limit) payStart(ctx context.Context) error {
 	case <-time.After(next.Sub(now)):
 	}
 	return ctx.Err()
+}
+
+// reserve pays for n requests, and returns when they are allowed.
+func (l *limit) reserve(now time.Time, n int) (delay time.Duration) {
+	for most := max(l.rate.Burst(), 1); n > 0; n -= most {
+		delay = l.rate.ReserveN(now, min(n, most)).DelayFrom(now)
+	}
+	return delay
 }
 
 // spend reports whether payStart has paid for the write of a start that has not written yet.

@@ -308,11 +308,8 @@ func (s *Store) recall(number int64) *coordination.Lease {
 	return new(coordination.Lease)
 }
 
-// SwapLayout implements leasestore.Store.
+// SwapLayout implements leasestore.Store. Look has paid for those of a start.
 func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
-	if err := s.limit.pay(ctx, 1); err != nil {
-		return "", err
-	}
 	for {
 		object, _, err := s.get(ctx, s.prefix+layoutSuffix)
 		if err != nil {
