@@ -39,9 +39,8 @@ type keeper struct {
 	began  time.Time // when that was
 
 	started    bool // a number was taken
-	compared   bool // the store has remembered the layout
-	agreed     bool // and did so since the last number was lost
-	admitted   bool // and still did when a number had been taken, which may be used
+	agreed     bool // the store remembers the layout, compared since the last number was lost
+	admitted   bool // and did once a number had been taken, which may be used
 	skewed     bool // the clock was wrong when the store was last read
 	unanswered bool // a write of this round was not answered
 	warned     bool // of other ranges
@@ -128,12 +127,13 @@ func (k *keeper) prepare(ctx context.Context) error {
 	return k.leaser.fail(ctx, "prepare", err)
 }
 
-// compare compares the layout with the one that the store remembers. The first time, it has a store without
-// a layout remember this one; later, a store without a layout is an error, for which the round is tried again.
+// compare compares the layout with the one that the store remembers. Before a number is taken, it has a store without
+// a layout remember this one, also after a loss: all may be gone. Once one is taken, a store without a layout is an
+// error, for which the round is tried again: another holder could have it remember another layout meanwhile.
 func (k *keeper) compare(ctx context.Context) error {
 	terms := leasestore.Terms{Layout: cmp.Or(k.request.Layout, anyLayout), Chosen: k.leaser.chosen, Within: k.within}
 	_, err := withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
-		if !k.compared {
+		if !k.agreed {
 			return struct{}{}, k.request.CheckLayout(ctx, terms, k.leaser.store.SwapLayout)
 		}
 		remembered, err := k.leaser.store.SwapLayout(ctx, terms.Layout, terms)
@@ -146,11 +146,7 @@ func (k *keeper) compare(ctx context.Context) error {
 		}
 		return struct{}{}, err
 	})
-	if err == nil {
-		k.compared = true
-		return nil
-	}
-	if calls.Named(err) {
+	if err == nil || calls.Named(err) {
 		return err
 	}
 	return k.leaser.fail(ctx, "compare the layout with that of", err)

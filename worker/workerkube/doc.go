@@ -42,7 +42,7 @@
 //     300 holders on one Store takes 7 minutes, or longer if they renew meanwhile. With the default
 //     Expiry, a holder sends 8 requests a minute, or 2 a second while it borrows time. At 8 a
 //     minute, a QPS of 5 is enough for 37 holders, and 300 holders need a QPS of 40. Requests from
-//     up to 5 starting holders take priority over renewals, and a start may take as long as its ctx
+//     up to 3 starting holders take priority over renewals, and a start may take as long as its ctx
 //     allows.
 //   - After a request that fails or gets no response, the Store closes its connection, so that its
 //     next request may reach another API server. If the connection is shared, for example with a

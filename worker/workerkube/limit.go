@@ -57,7 +57,7 @@ func latest(ctx context.Context) time.Time {
 }
 
 // The requests of a start, two of which compare the layout, and how many starts pay ahead.
-const perStart, ahead = 7, 5
+const perStart, ahead = 7, 3
 
 // payStart is pay for a start. It pays ahead: when a start that failed tries again, it finds what
 // was paid meanwhile. So holders that renew do not keep others from starting.

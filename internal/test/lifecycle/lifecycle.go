@@ -23,7 +23,7 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	t.Helper()
 	var out logged.Text
 	log := out.Logger()
-	config := lease.Config{Expiry: 2 * time.Second, Logger: log, Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}
+	config := lease.Config{Expiry: 4 * time.Second, Logger: log, Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}
 	start := func() *uid.Cached {
 		gen, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Logger: log})
 		need.Must(t, err)
