@@ -114,6 +114,37 @@ func TestLayoutChangesMeanwhile(t *testing.T) {
 	})
 }
 
+// forgetful is a store whose record of the layout is deleted once it was compared.
+type forgetful struct {
+	*leasetest.Memory
+	compared int
+	written  string // after that
+}
+
+func (f *forgetful) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	if f.compared++; f.compared == 1 {
+		return f.Memory.SwapLayout(ctx, old, terms)
+	}
+	if f.written == old {
+		f.written = terms.Layout
+	}
+	return f.written, ctx.Err()
+}
+
+// A start that has taken a number waits for a record that is gone meanwhile, and writes none: another start may have
+// the store remember another layout.
+func TestRecordIsDeletedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		store := &forgetful{Memory: new(leasetest.Memory)}
+		_, err := holdertest.Try(ctx, t, lease.New(store, quiet), 9, time.Now)
+		if err == nil || !strings.Contains(err.Error(), "no longer remembers the layout") || store.written != "" {
+			t.Errorf("%v, and the layout %q was written; want that the record is gone", err, store.written)
+		}
+	})
+}
+
 // late is a store whose first answer about the layout is older than the first holder's start.
 type late struct {
 	*leasetest.Memory

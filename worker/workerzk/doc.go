@@ -1,13 +1,14 @@
 // Package workerzk takes worker numbers from ZooKeeper: [NewLeaser] leases them, and [NewLeaf] uses
 // the numbers that Leaf-snowflake assigns.
 //
-//	conn, events, err := zk.Connect(servers, 10*time.Second)
+//	conn, events, err := zk.Connect(servers, 10*time.Second, zk.WithHostProvider(new(workerzk.Hosts)))
 //	gen, err := uid.NewCached(ctx, workerzk.NewLeaser(conn, lease.Config{}), uid.CachedConfig{})
 //
 // [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
 // worker/lease. [NewLeaf] shares numbers with services that use Meituan's Leaf, which is written
 // in Java and trusts clocks. Use NewLeaser once no such service is left. The caller may ignore
-// the events from zk.Connect. All methods return when their context is done.
+// the events from zk.Connect. With [Hosts], the connection finds a server whose address has changed.
+// All methods return when their context is done.
 //
 // # Nodes
 //

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,6 +64,25 @@ func TestLeaderKilled(t *testing.T) {
 	if killed.Load() != 1 {
 		t.Fatalf("%d leaders were killed, want 1; %d writes were left", killed.Load(), left.Load())
 	}
+	h.Renew(t)
+	h.Kept(t)
+}
+
+// TestServerMoves: a server's name leads to another address once the server is gone there. The holder goes on.
+func TestServerMoves(t *testing.T) {
+	t.Parallel()
+	servers := servertest.StartZooKeeper(t, 3, nil)
+	var to atomic.Pointer[string]
+	to.Store(&servers[0].Address)
+	const name = "localhost:2181" // the client's own provider would look it up once
+	h := hold(t, prepared(t, connect(t, []string{name}, 20*time.Second, func(network, host string, timeout time.Duration) (net.Conn, error) {
+		if host != name {
+			return nil, fmt.Errorf("asked for %s, want %s", host, name)
+		}
+		return net.DialTimeout(network, *to.Load(), timeout)
+	}), newPath()))
+	servers[0].Kill()
+	to.Store(&servers[1].Address)
 	h.Renew(t)
 	h.Kept(t)
 }

@@ -16,7 +16,7 @@ import (
 
 func ExampleNew() {
 	ctx := context.Background()
-	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second)
+	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second, zk.WithHostProvider(new(workerzk.Hosts)))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func ExampleNew() {
 // The nodes and numbers of Meituan's Leaf, shared with services in Java.
 func ExampleNewLeaf() {
 	ctx := context.Background()
-	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second)
+	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second, zk.WithHostProvider(new(workerzk.Hosts)))
 	if err != nil {
 		log.Fatal(err)
 	}

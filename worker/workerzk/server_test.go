@@ -62,7 +62,7 @@ func connect(t testing.TB, servers []string, session time.Duration, dial zk.Dial
 	if dial == nil {
 		dial = net.DialTimeout
 	}
-	conn, events, err := zk.Connect(servers, session, zk.WithLogger(quiet{}), zk.WithDialer(dial))
+	conn, events, err := zk.Connect(servers, session, zk.WithLogger(quiet{}), zk.WithDialer(dial), zk.WithHostProvider(new(workerzk.Hosts)))
 	need.Must(t, err)
 	go func() {
 		for range events {

@@ -44,7 +44,7 @@ func zooKeeper(text string) (*database.Store, error) {
 		}
 		c := &connection{secure: secure, timeout: timeout, ready: make(chan struct{}, 1)}
 		var err error
-		c.Conn, c.events, err = zk.Connect(a.hosts, session, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(c.saw), zk.WithDialer(c.dial), zk.WithHostProvider(new(names)))
+		c.Conn, c.events, err = zk.Connect(a.hosts, session, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(c.saw), zk.WithDialer(c.dial), zk.WithHostProvider(new(workerzk.Hosts)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -150,35 +150,4 @@ func (c *connection) end() error {
 		case <-time.After(100 * time.Millisecond): // the client may have dialled meanwhile
 		}
 	}
-}
-
-// names is a zk.HostProvider: the hosts that the client tries in turn. Unlike the client's own provider, it
-// keeps the names: certificates have names, and the addresses of names change.
-type names struct {
-	mu         sync.Mutex
-	hosts      []string
-	next, last int // a round without success is over when last comes next again
-}
-
-func (n *names) Init(hosts []string) error {
-	n.hosts, n.last = hosts, -1
-	return nil
-}
-
-func (n *names) Len() int { return len(n.hosts) }
-
-func (n *names) Next() (host string, again bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	at := n.next
-	n.next = (at + 1) % len(n.hosts)
-	again = at == n.last
-	n.last = max(n.last, 0)
-	return n.hosts[at], again
-}
-
-func (n *names) Connected() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.last = (n.next + len(n.hosts) - 1) % len(n.hosts)
 }
