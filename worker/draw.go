@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gorm.io/gorm"
@@ -133,7 +134,7 @@ func (t *table) denied(ctx context.Context, err error, also ...string) error {
 	if !t.dialect().Denied(err) {
 		return t.marked(err)
 	}
-	grants := append(also, t.grants()...)
+	grants := slices.Concat(also, t.grants())
 	if t.db.Name() == "postgres" {
 		var sequences []string
 		const query = "SELECT pg_get_serial_sequence(?, 'id') FROM pg_attribute WHERE attrelid = to_regclass(?) AND attname = 'id' AND attidentity = ''"
