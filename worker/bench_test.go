@@ -30,7 +30,12 @@ func starts(b *testing.B, measure func(leasetest.Benchmark, *testing.B)) {
 			x := leasetest.Benchmark{Open: func(b *testing.B) leasestore.Store {
 				own = pooled(b, kind, leaser, 40)
 				return worker.NewStore(own.DB, worker.StoreConfig{Prefix: own.prefix})
-			}, Fill: func(b *testing.B, _ leasestore.Store, rows int64) { own.fill(b, 0, rows) }}
+			}, Fill: func(b *testing.B, s leasestore.Store, rows int64) {
+				_, err := s.SwapLayout(b.Context(), "", leasestore.Terms{Layout: holdertest.Layout})
+				need.Must(b, err)
+				own.fill(b, 0, rows)
+				need.Must(b, s.(*worker.Store).Raise(b.Context(), rows))
+			}}
 			if kind == "sqlite" {
 				x.Starts = []int{100}
 			}
