@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -66,11 +67,20 @@ func (r *running) wait() (code int, rest, stderr string) {
 // hourly has one id an hour, so that a stream waits after the first.
 const hourly = "24/20/0,unit=1h"
 
+// hangs has the processes that a test starts get SIGHUP, also under nohup.
+func hangs(t *testing.T) {
+	t.Helper()
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
+}
+
 // A signal ends the stream after a whole line, with the shells' exit code.
 func TestProcessSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be sent signals there")
 	}
+	hangs(t)
 	for _, tt := range []struct {
 		signal syscall.Signal
 		args   []string
@@ -95,6 +105,7 @@ func TestHangup(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be sent signals there")
 	}
+	hangs(t)
 	clitest.Elsewhere(t)
 	r := start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--generator", "default")
 	ended := make(chan struct{})

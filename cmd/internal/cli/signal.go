@@ -19,21 +19,23 @@ func (e *signalError) Error() string { return "ended by signal: " + e.signal.Str
 // terminal that closes sends several. The caller calls stop when done.
 func UntilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
-		ends = append(ends, syscall.SIGHUP)
+		signal.Notify(hangups, syscall.SIGHUP)
 	}
-	signal.Notify(signals, ends...)
 	go func() {
+		var s os.Signal
 		select {
-		case s := <-signals:
-			signal.Ignore(syscall.SIGHUP)
-			signal.Stop(signals) // before cancel: whoever sees the end may send the second
-			number, _ := s.(syscall.Signal)
-			cancel(&signalError{number})
+		case s = <-signals:
+		case s = <-hangups:
 		case <-ctx.Done():
-			signal.Stop(signals)
+			signal.Stop(hangups)
+		}
+		signal.Stop(signals) // before cancel: whoever sees the end may send the second
+		if number, ok := s.(syscall.Signal); ok {
+			// hangups stay notified: while signal.Ignore changes that, a SIGHUP could end the process.
+			cancel(&signalError{number})
 		}
 	}()
 	return ctx, func() { cancel(nil) }
