@@ -26,8 +26,8 @@ func TestRights(t *testing.T) {
 				r := startConfig(t, `
 stores: [{name: db, env: UIDRINGD_TEST_STORE}]
 generators:
-  - {name: ids, kind: cached, store: db}
-  - {name: more, kind: default, worker: registry, store: db}
+  - {name: ids, kind: cached, store: db, layout: registry}
+  - {name: more, kind: default, worker: registry, store: db, layout: registry}
   - {name: orders, kind: segment, store: db}
   - {name: items, kind: segment, table: sequence, store: db}
   - {name: customers, kind: tags, match: customer-*, store: db}
