@@ -19,8 +19,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Listing is what workers prints. A table that is not there has no rows, which in
-// JSON is no different from an empty one.
+// Listing is what workers prints. In JSON, a missing table looks like an empty one: both
+// have no rows.
 type Listing struct {
 	Layout     string           `json:"layout"`
 	Last       int64            `json:"last"` // greatest number that was drawn; 0 for none

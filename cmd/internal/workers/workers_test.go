@@ -246,7 +246,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// raise moves the counter of new numbers, and never lowers it. It refuses what is no number, and a store without a counter.
+// raise moves the counter of new numbers, and never lowers it. It refuses an invalid number, and a store without a counter.
 func TestRaise(t *testing.T) {
 	clitest.Elsewhere(t)
 	if got := uidring.Invoke(t, "", "workers", "raise", "7"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") {

@@ -51,9 +51,9 @@ type Store interface {
 	//
 	// With an empty terms.Layout, SwapLayout may be called before Prepare, and creates nothing.
 	//
-	// A store whose numbers are counted by other programs too fails if it remembers that its numbers
-	// are taken in another way than terms say, or if terms.Layout is empty and those programs have
-	// taken numbers but recorded no layout.
+	// If other programs take numbers from the store too, SwapLayout fails in two cases: the store
+	// remembers another way of taking numbers than terms has, or terms.Layout is empty and those
+	// programs have taken numbers but recorded no layout.
 	SwapLayout(ctx context.Context, old string, terms Terms) (remembered string, err error)
 
 	// List returns up to limit rows with the highest numbers, highest first; a limit below 1

@@ -178,7 +178,7 @@ func (c *conn) written() int { return c.flushed + len(c.text) }
 // are not read when the connection ends, the system discards the answer.
 const lingerTime = 500 * time.Millisecond
 
-// malformed answers what is no command. The connection ends after the answer.
+// malformed answers input that is not a command. The connection ends after the answer.
 func (c *conn) malformed(fault error) {
 	c.quit = true
 	before := c.written()
