@@ -1,14 +1,11 @@
-// Package workerzk takes worker numbers from ZooKeeper: [NewLeaser] leases them, and [NewLeaf] uses
-// the numbers that Leaf-snowflake assigns.
+// Package workerzk leases worker numbers from ZooKeeper.
 //
 //	conn, events, err := zk.Connect(servers, 10*time.Second, zk.WithHostProvider(new(workerzk.Hosts)))
 //	gen, err := uid.NewCached(ctx, workerzk.NewLeaser(conn, lease.Config{}), uid.CachedConfig{})
 //
 // [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
-// worker/lease. [NewLeaf] shares numbers with services that use Meituan's Leaf, which is written
-// in Java and trusts clocks. Use NewLeaser once no such service is left. The caller may ignore
-// the events from zk.Connect. With [Hosts], the connection finds a server whose address has changed.
-// All methods return when their context is done.
+// worker/lease. The caller may ignore the events from zk.Connect. With [Hosts], the connection finds
+// a server whose address has changed. All methods return when their context is done.
 //
 // # Nodes
 //
@@ -44,8 +41,8 @@
 //
 // # Permissions
 //
-// NewLeaser creates nodes that are open to the world. [NewStore] and [NewLeaf] accept an ACL.
-// Authenticate the connection with AddAuth:
+// NewLeaser creates nodes that are open to the world. [NewStore] accepts an ACL. Authenticate
+// the connection with AddAuth:
 //
 //	err := conn.AddAuth("digest", []byte("ids:secret"))
 //	store := workerzk.NewStore(conn, workerzk.Config{ACL: zk.DigestACL(workerzk.Perms, "ids", "secret")})

@@ -4,15 +4,11 @@ package workerzk_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -87,8 +83,7 @@ func TestServerMoves(t *testing.T) {
 	h.Kept(t)
 }
 
-// TestFollowerLags: a follower that lacks the last writes does not serve stale reads, to a
-// Store or to Leaf.
+// TestFollowerLags: a follower that lacks the last writes does not serve stale reads.
 func TestFollowerLags(t *testing.T) {
 	t.Parallel()
 	var links []*servertest.Link // of the first server to the others
@@ -96,43 +91,28 @@ func TestFollowerLags(t *testing.T) {
 		links = append(links, servertest.NewLink(t, func() string { return to }))
 		return links[len(links)-1].Address()
 	})
-	ahead := connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil)
-	lagging := func() *zk.Conn { return connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil) } // a session's reads wait for its writes
-	stores := func(of func(*zk.Conn) leasestore.Store) [2]leasestore.Store {
-		return [2]leasestore.Store{of(ahead), of(lagging())}
+	path := newPath()
+	ahead := prepared(t, connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil), path)
+	lagging := func() *workerzk.Store { // a session's reads wait for its own writes
+		return prepared(t, connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil), path)
 	}
-	path, name := newPath(), fmt.Sprint("orders_", leaves.Add(1))
-	plain := stores(func(c *zk.Conn) leasestore.Store { return prepared(t, c, path) })
-	inserts(t, plain[0], 0, "first")
 	agrees := func(s leasestore.Store, old, layout, want string) {
 		t.Helper()
 		if got, err := s.SwapLayout(background(t), old, leasestore.Terms{Layout: layout}); got != want || err != nil {
 			t.Errorf("the layout is %q, %v; want %q", got, err, want)
 		}
 	}
-	agrees(plain[0], "", "first", "first")
-	leafs := stores(func(c *zk.Conn) leasestore.Store {
-		s := workerzk.LeafStore(c, name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
-		n, err := s.Assign(background(t), 9)
-		if err := errors.Join(err, s.Prepare(background(t), slog.Default())); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
-		return s
-	})
-	token := func(s leasestore.Store, number int64, ctx context.Context) string {
-		row, _, err := s.Read(ctx, number, time.Minute)
+	inserts(t, ahead, 0, "first")
+	agrees(ahead, "", "first", "first")
+	reader, writer, adopter := lagging(), lagging(), lagging()
+	token := func(ctx context.Context) string {
+		row, _, err := reader.Read(ctx, 0, time.Minute)
 		if err != nil || row == nil {
 			return ""
 		}
 		return row.Token
 	}
-	if done, err := leafs[0].Swap(background(t), token(leafs[0], 1, background(t)), insert(1, "first")); !done || err != nil {
-		t.Fatal(done, err)
-	}
-	servertest.Eventually(t, "the first writes are seen", func() bool {
-		return token(plain[1], 0, background(t)) == "first" && token(leafs[1], 1, background(t)) == "first"
-	})
-	third, fourth, fifth := ready(t, lagging()), prepared(t, lagging(), path), prepared(t, lagging(), path)
+	servertest.Eventually(t, "the first write is seen", func() bool { return token(background(t)) == "first" })
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		t.Cleanup(cancel)
@@ -141,46 +121,20 @@ func TestFollowerLags(t *testing.T) {
 	for _, l := range links {
 		l.Hold(servertest.FromServer)
 	}
-	for _, s := range []struct {
-		leasestore.Store
-		number int64
-	}{{plain[0], 0}, {leafs[0], 1}} {
-		if done, err := s.Swap(background(t), "first", insert(s.number, "second")); !done || err != nil {
-			t.Fatalf("%s: swap: %t, %v", s, done, err)
-		}
+	swap(t, ahead, "first", "second", leasestore.Acquire, true)
+	agrees(ahead, "first", "second", "second")
+	if got := token(soon()); got == "first" {
+		t.Error("read the first token; want no answer from the past")
 	}
-	agrees(plain[0], "first", "second", "second")
-	added := func(c *zk.Conn) interface {
-		Assign(context.Context, int64) (int64, error)
-	} {
-		return workerzk.LeafStore(c, name, 8080, workerzk.LeafConfig{Address: "10.0.0.2"})
-	}
-	if n, err := added(ahead).Assign(background(t), 9); n != 2 || err != nil {
-		t.Errorf("number %d, %v; want 2", n, err)
-	}
-	if n, err := added(third).Assign(soon(), 9); err == nil {
-		t.Errorf("number %d of a server that lags; want no answer from the past", n)
-	}
-	if a, b := token(plain[1], 0, soon()), token(leafs[1], 1, soon()); a == "first" || b == "first" {
-		t.Errorf("read %q and %q; want no answer from the past", a, b)
-	}
-	if done, err := fourth.Swap(soon(), "second", insert(0, "third")); err == nil {
+	if done, err := writer.Swap(soon(), "second", insert(0, "third")); err == nil {
 		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
 	}
-	if layout, err := fifth.SwapLayout(soon(), "first", leasestore.Terms{Layout: "first"}); err == nil {
+	if layout, err := adopter.SwapLayout(soon(), "first", leasestore.Terms{Layout: "first"}); err == nil {
 		t.Errorf("layout %q of a server that lags; want no answer from the past", layout)
 	}
 	for _, l := range links {
 		need.Must(t, l.Mend())
 	}
-	agrees(fifth, "first", "first", "second")
-	servertest.Eventually(t, "later writes are seen", func() bool {
-		return token(plain[1], 0, background(t)) != "first" && token(leafs[1], 1, background(t)) != "first"
-	})
-	if n, err := added(third).Assign(background(t), 9); n != 2 || err != nil {
-		t.Errorf("number %d, %v; want 2", n, err)
-	}
-	if names, _, err := third.Children("/snowflake/" + name + "/forever"); len(names) != 3 || err != nil {
-		t.Errorf("nodes %v, %v; want one of number 0 and one of each address", names, err)
-	}
+	agrees(adopter, "first", "first", "second")
+	servertest.Eventually(t, "later writes are seen", func() bool { return token(background(t)) != "first" })
 }

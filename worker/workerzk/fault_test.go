@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -83,38 +82,14 @@ func TestNoServer(t *testing.T) {
 	t.Parallel()
 	conn, w := wired(t, []string{"127.0.0.1:1", "127.0.0.1:2"}, 20*time.Second)
 	w.cut(true)
-	for name, leaser := range map[string]*lease.Leaser{
-		"/uidring/workers": workerzk.NewLeaser(conn, lease.Config{}), "/": workerzk.NewLeaf(conn, "orders", 8080, workerzk.LeafConfig{}),
-	} {
-		began := time.Now()
-		_, err := leaser.Lease(background(t), request)
-		took := time.Since(began)
-		t.Logf("refused after %v", took)
-		if !errors.Is(err, zk.ErrNoServer) || !strings.Contains(err.Error(), "workerzk: get "+name) ||
-			!strings.Contains(err.Error(), "127.0.0.1:") || took > 20*time.Second {
-			t.Errorf("%v after %v; want ErrNoServer at once, with the node and a server", err, took)
-		}
+	began := time.Now()
+	_, err := workerzk.NewLeaser(conn, lease.Config{}).Lease(background(t), request)
+	took := time.Since(began)
+	t.Logf("refused after %v", took)
+	if !errors.Is(err, zk.ErrNoServer) || !strings.Contains(err.Error(), "workerzk: get /uidring/workers") ||
+		!strings.Contains(err.Error(), "127.0.0.1:") || took > 20*time.Second {
+		t.Errorf("%v after %v; want ErrNoServer at once, with the node and a server", err, took)
 	}
-}
-
-// TestSilentServerOfLeaf: a start that may take for ever ends after half a minute. It is in
-// virtual time.
-func TestSilentServerOfLeaf(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		silent := func(string, string, time.Duration) (net.Conn, error) {
-			conn, server := net.Pipe()
-			go func() { _, _ = io.Copy(io.Discard, server) }()
-			return conn, nil
-		}
-		conn := connect(t, []string{"127.0.0.1:1"}, 20*time.Second, silent)
-		s := workerzk.LeafStore(conn, "orders", 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
-		began := time.Now()
-		if _, err := s.Assign(context.Background(), 9); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 30*time.Second {
-			t.Errorf("%v after %v; want DeadlineExceeded after 30s", err, time.Since(began))
-		}
-		conn.Close()
-		time.Sleep(10 * time.Minute) // the client gives the connection up
-	})
 }
 
 // TestReconnects: after a lost connection, the client says once that there is no server,
@@ -179,7 +154,7 @@ func TestRefused(t *testing.T) {
 	}
 	_, err := workerzk.NewLeaser(nil, lease.Config{}).Lease(background(t), request)
 	says(t, err, lease.ErrConfig, "workerzk: invalid config: conn is nil")
-	if err := errors.Join(workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(), workerzk.Config{}.Validate(), workerzk.LeafConfig{}.Validate()); err != nil {
+	if err := errors.Join(workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(), workerzk.Config{}.Validate()); err != nil {
 		t.Error(err)
 	}
 }

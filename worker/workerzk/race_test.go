@@ -158,53 +158,27 @@ func TestAliveIsOwn(t *testing.T) {
 
 // TestEachRequestIsRefused: whichever request of a method is refused, the method fails.
 func TestEachRequestIsRefused(t *testing.T) {
-	l := newLeaf(t)
+	t.Parallel()
 	conn, w := wired(t, shared(t), 20*time.Second)
-	hides(t, l.conn)
-	s := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: newPath()})
-	java, own := workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"}), workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{})
+	hides(t, ready(t, conn))
+	s := workerzk.NewStore(conn, workerzk.Config{Path: newPath()})
 	done := func(done bool, err error) error {
 		if err == nil && !done {
 			return errors.New("it was not done")
 		}
 		return err
 	}
-	var token string
-	var javas int64
 	for round := range 2 { // the second finds what the first made
 		number := int64(round)
 		w.refuse(t, "Prepare", func() error { return s.Prepare(background(t), slog.Default()) })
 		w.refuse(t, "Insert", func() error { _, ok, err := s.Insert(background(t), insert(number, "a")); return done(ok, err) })
 		w.refuse(t, "Swap", func() error { return done(s.Swap(background(t), "a", insert(number, "b"))) })
-		w.refuse(t, "Read", func() error { return second(s.Read(background(t), number, time.Minute)) })
+		w.refuse(t, "Read", func() error { _, _, err := s.Read(background(t), number, time.Minute); return err })
 		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), leasestore.Range{To: 9}, true, time.Minute); return err })
 		w.refuse(t, "List", func() error { _, err := s.List(background(t), 0, time.Minute); return err })
 		w.refuse(t, "SwapLayout", func() error {
 			_, err := s.SwapLayout(background(t), "", leasestore.Terms{Layout: fmt.Sprint("layout ", round)})
 			return err
 		})
-
-		w.refuse(t, "Leaf: Assign", func() error { _, err := own.Assign(background(t), 9); return err })
-		w.refuse(t, "Leaf: SwapLayout", func() error {
-			_, err := own.SwapLayout(background(t), "", leasestore.Terms{Layout: "layout"})
-			return err
-		})
-		if round == 0 {
-			var err error
-			l.java("10.0.0.1", time.Now().Add(-time.Hour))
-			if javas, err = java.Assign(background(t), 9); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.refuse(t, "Leaf: Read", func() error {
-			row, _, err := java.Read(background(t), javas, time.Minute)
-			if row != nil {
-				token = row.Token
-			}
-			return err
-		})
-		w.refuse(t, "Leaf: Swap", func() error { return done(java.Swap(background(t), token, insert(javas, fmt.Sprint("token ", round)))) })
 	}
 }
-
-func second(_ *leasestore.Row, _ int64, err error) error { return err }

@@ -30,10 +30,10 @@ func parse(path string, n *node) (leaserow.Row, error) {
 }
 
 // shown is the row as package lease reads it.
-func shown(number int64, r leaserow.Row, n *node) *leasestore.Row {
+func shown(number int64, r leaserow.Row, n *node) leasestore.Row {
 	row := r.Lease(number, n.stat.NumChildren > 0)
 	row.Created = n.stat.Ctime
-	return &row
+	return row
 }
 
 func (s *Store) numbers() string            { return s.path + "/number" }
@@ -53,6 +53,7 @@ func parseNumber(path, text string) (int64, error) {
 	return n, err
 }
 
+// Read implements leasestore.Store.
 func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, 0, err
@@ -61,7 +62,8 @@ func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 	if n == nil || err != nil {
 		return nil, 0, err
 	}
-	return shown(number, r, n), 0, nil
+	row := shown(number, r, n)
+	return &row, 0, nil
 }
 
 // List implements leasestore.Store.
@@ -128,7 +130,7 @@ func (s *Store) rows(ctx context.Context, within leasestore.Range, limit int) (r
 func (s *Store) named(ctx context.Context, names []string) (rows []leasestore.Row, err error) {
 	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
 		r, err := parse(path, n)
-		rows = append(rows, *shown(number, r, n))
+		rows = append(rows, shown(number, r, n))
 		return err
 	})
 	return rows, err

@@ -36,10 +36,10 @@ type Config struct {
 // Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
-	names := strings.Split(cmp.Or(c.Path, DefaultPath), "/")
-	ok := len(names) > 1 && names[0] == ""
-	for _, name := range names[1:] {
-		ok = ok && nameFault(name) == ""
+	parent, names, _ := strings.Cut(cmp.Or(c.Path, DefaultPath), "/")
+	ok := parent == "" && utf8.ValidString(names) && !strings.ContainsFunc(names, func(r rune) bool { return !unicode.IsPrint(r) })
+	for name := range strings.SplitSeq(names, "/") {
+		ok = ok && name != "" && name != "." && name != ".."
 	}
 	if !ok {
 		faults.Add("Path", strconv.Quote(c.Path), "a node's full path such as "+DefaultPath)
@@ -93,27 +93,12 @@ func (s *Store) String() string { return "ZooKeeper " + s.path }
 
 // Check implements leasestore.Preparer.
 func (s *Store) Check() error {
-	faults := s.faults()
-	faults.Join(Config{Path: s.path}.Validate())
-	return faults.Err()
-}
-
-func (s *Store) faults() *invalid.List {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	if s.conn == nil {
 		faults.Add("conn", "nil", "a connection from zk.Connect")
 	}
-	return faults
-}
-
-func nameFault(name string) string {
-	switch {
-	case name == "" || name == "." || name == "..":
-		return "a name that is not empty, . or .."
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }):
-		return "printable characters other than a slash"
-	}
-	return ""
+	faults.Join(Config{Path: s.path}.Validate())
+	return faults.Err()
 }
 
 // Prepare implements leasestore.Preparer: it creates the missing nodes.

@@ -25,7 +25,6 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 	"github.com/uidring/uidring/worker/workerkube"
@@ -42,7 +41,6 @@ type access struct {
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
 	sql      *gorm.DB                                  // nil without SQL
-	leaf     func(port int, config lease.Config) *lease.Leaser
 	close    func()
 }
 
@@ -139,9 +137,6 @@ func openZooKeeper(addresses []string) (*access, error) {
 	}
 	return &access{
 		leases: workerzk.NewStore(conn, workerzk.Config{}),
-		leaf: func(port int, config lease.Config) *lease.Leaser {
-			return workerzk.NewLeaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1", Lease: config})
-		},
-		close: conn.Close,
+		close:  conn.Close,
 	}, nil
 }

@@ -40,7 +40,6 @@ type order struct {
 	Boost int // Cached's BoostPower, and by how much Slots has more than its default
 
 	Leaser leaser // what gives its number
-	Port   int    // of its address, for leaserLeaf
 	Late   bool   // ranges are returned late, and again if the store refused them
 }
 

@@ -39,17 +39,6 @@ var styles = []struct {
 	{name: "first Registries of MariaDB", open: startMariaDB, fault: startMariaDB, plan: firstRegistries},
 	{name: "first Registries of PostgreSQL", open: startPostgres, fault: startPostgres, plan: firstRegistries},
 	{name: "first Registries of SQLite", open: openSQLite, fault: openSQLite, plan: firstRegistries},
-	{
-		name: "leaf", open: startZooKeeper, fault: startZooKeeper,
-		plan: plan{
-			only: kindDefault, seeded: faultAddress, layout: bits.Snowflake(),
-			wants: []string{"kills (-9)", "clean restarts", "server outages", "losses noticed"},
-			deck:  []card{kill, pause, pause, pause, pause, pause, pause, restart, outage, quiet, idle},
-			order: func(o *order, seat int) {
-				o.Leaser, o.Port = leaserLeaf, 1+seat%(stamps/2)
-			},
-		},
-	},
 }
 
 // firstRegistries is a herd of Leasers on an empty database, into which its first Registries start, and one in another

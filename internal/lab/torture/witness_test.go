@@ -25,7 +25,6 @@ const (
 	leaserWide     leaser = "wide"     // lease.New, with any number
 	leaserRegistry leaser = "registry" // worker.NewRegistry
 	leaserForeign  leaser = "foreign"  // rows that are inserted as another language's Registry does
-	leaserLeaf     leaser = "leaf"     // workerzk.NewLeaf
 )
 
 // recorded reports whether the child reports each write to its row. Of the others, ids are
@@ -38,11 +37,6 @@ func (c *child) leaser(attempt int64) uid.WorkerSource {
 	config := lease.Config{Expiry: expiry, Window: window, Logger: silent}
 	store := c.access.leases
 	switch c.Leaser {
-	case leaserLeaf:
-		if c.Fault == faultAddress {
-			return uid.NewStaticWorker(int64(c.Port))
-		}
-		return c.witnessed(c.access.leaf(c.Port, config), attempt)
 	case leaserRegistry:
 		config := worker.RegistryConfig{Logger: silent}
 		if c.Fault == faultBeside {
@@ -129,7 +123,6 @@ const (
 	faultRelease = "release" // a number is given back with an end below its last tick
 	faultReturn  = "return"  // ids of the counter are given back though others have reserved since
 	faultBeside  = "beside"  // Registries draw from a counter of their own
-	faultAddress = "address" // the number follows from an address, and nobody asks who else has it
 )
 
 // Lease implements lease.Leaser.

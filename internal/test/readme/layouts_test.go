@@ -13,13 +13,12 @@ import (
 // other matches a layout that is not the default.
 var other = regexp.MustCompile(`bits\.(Registry|LongLived|JSSafe|Snowflake|Baidu)\b|\b(layout|succeeds)[:=]? *"?(registry|long-lived|js-safe|snowflake|baidu)\b|\b\d\d/\d{1,2}/\d{1,2}\b`)
 
-// aboutLayouts are the files that are about layouts, Java or a Registry.
+// aboutLayouts are the files that are about layouts or a Registry.
 var aboutLayouts = map[string]bool{
 	"docs/choosing.md": true, "docs/migrating.md": true, "bits/example_test.go": true,
 	"worker/doc.go":                   true, // a Registry's new table
 	"worker/example_backfill_test.go": true, // rows older than the default's epoch
 	"worker/lease/example_test.go":    true, // a layout that is refused
-	"worker/workerzk/example_test.go": true, // Java's
 }
 
 // TestOneLayout: who copies examples, manifests, configs and commands from different pages gets one layout.
