@@ -15,16 +15,17 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// While the store is unavailable, /readyz names the generator that cannot issue ids, and
-// shows nothing of the store. The server is ready, since the other generator can. The log
-// tells more.
+// While the store is unavailable, /readyz names the generators that cannot issue ids, and
+// shows nothing of the store. The server is ready unless one of them is not optional. The metrics
+// and the answers to requests agree. The log tells more.
 func TestReadyz(t *testing.T) {
 	store := servertest.StartRedis(t, append([]string{"--requirepass", "secret-1"}, servertest.Durable...)...)
 	t.Setenv("UIDRINGD_TEST_STORE", "redis://:secret-1@"+store.Address())
 	r := startConfig(t, `
 stores: [{name: redis, env: UIDRINGD_TEST_STORE}]
 generators:
-  - {name: ids, kind: default, store: redis, window: 2s, expiry: 1s}
+  - {name: ids, kind: default, store: redis, window: 2s, expiry: 1s, optional: true}
+  - {name: tags, kind: tags, store: redis, match: "*", load_timeout: 500ms}
   - {name: fixed, kind: slots, worker: "static:1"}
 shutdown: {delay: 0s, release: 1s}
 `)
@@ -40,10 +41,18 @@ shutdown: {delay: 0s, release: 1s}
 	store.Pause()
 	const note = "generator \"ids\" is not ready: no time is reserved under its worker number\n"
 	is("/readyz", http.StatusOK, "ready\n"+note)
+	if status, _ := get(t, http.DefaultClient, r.url+"/v1/customers"); status != http.StatusServiceUnavailable {
+		t.Errorf("a tag: %d, want 503", status)
+	}
+	const unanswered = "generator \"tags\" is not ready: its store is unavailable\n"
+	is("/readyz", http.StatusServiceUnavailable, "not ready: generator \"tags\" is not ready, and the config does not mark it as optional\n"+note+unanswered)
+	if _, text := get(t, http.DefaultClient, r.url+"/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"tags\"} 0\n") {
+		t.Errorf("the metrics are %s", text)
+	}
 	is("/readyz?generator=ids", http.StatusServiceUnavailable, "not ready: no time is reserved under its worker number\n"+note)
 	is("/readyz?generator=fixed", http.StatusOK, "ready\n")
 	is("/readyz?generator=no", http.StatusNotFound, "there is no generator \"no\" in the config\n")
-	health(t, r, "", "SERVING")
+	health(t, r, "", "NOT_SERVING")
 	health(t, r, "ids", "NOT_SERVING")
 	if _, text := get(t, http.DefaultClient, r.url+"/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"ids\"} 0\n") || !strings.Contains(text, "\nuidringd_generator_ready{generator=\"fixed\"} 1\n") {
 		t.Errorf("the metrics are %s", text)

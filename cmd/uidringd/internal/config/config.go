@@ -100,7 +100,7 @@ type Base struct {
 	Name     string `yaml:"name"`
 	Kind     string `yaml:"kind"`               // cached, default, slots, segment or tags
 	IDs      int    `yaml:"ids,omitempty"`      // of one request; 0 is Limits.IDs
-	Required bool   `yaml:"required,omitempty"` // the server does not start, and is not ready, without it
+	Optional bool   `yaml:"optional,omitempty"` // the server is ready without it
 }
 
 // Common returns b.

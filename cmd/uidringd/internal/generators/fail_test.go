@@ -48,7 +48,7 @@ func TestCloseBesideAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &member{name: "a"}
 		m.state.Store(&state{err: service.ErrStarting})
-		open := &member{name: "b", required: true}
+		open := &member{name: "b"}
 		open.state.Store(&state{ends: []func(context.Context) error{func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}})
 		s, hangs := &Set{members: []*member{m, open}, stop: func() {}}, make(chan struct{})
 		s.starts.Go(func() { <-hangs })

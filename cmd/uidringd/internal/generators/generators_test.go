@@ -185,9 +185,6 @@ func TestStandAlone(t *testing.T) {
 	if unready["a"] != nil || unready["more"] != nil || unready["d-tags"] == nil {
 		t.Errorf("not ready: %v", unready)
 	}
-	if err := s.Ready(unready); err != nil {
-		t.Errorf("the server is not ready: %v", err)
-	}
 	all := s.Stats()
 	if b := all["b"].Clock; b.Worker != -1 || !errors.Is(b.LeaseError, syscall.ECONNREFUSED) || len(all) != 5 {
 		t.Errorf("%d generators, b %+v", len(all), b)
@@ -208,28 +205,16 @@ func TestStandAlone(t *testing.T) {
 	end(t, s)
 }
 
-// If all generators fail, or a required one, none stays open, and the error names those
-// that failed. A store that is unavailable stands there once.
+// If all generators fail, none stays open, and the error names those that failed. A store that is
+// unavailable stands there once.
 func TestOpenFails(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const bc, d = `generator "b", "c": redis://127.0.0.1:1 (the config): `, `generator "d": SQLite file`
-	for text, want := range map[string][]string{
-		strings.ReplaceAll(broken, "name: d,", "name: d, required: true,"):         {d},
-		strings.ReplaceAll(broken, "unavailable}", "unavailable, required: true}"): {bc, "connection refused"},
-		strings.NewReplacer("  - {name: a, kind: cached, store: file}\n", "", `  - {name: more, kind: tags, store: file, match: "*"}`, "").Replace(broken): {
-			strings.Replace(bc, `"c"`, `"c", "d-tags"`, 1), d},
-	} {
-		s, err := generators.Open(t.Context(), parse(t, text), silent)
-		for _, want := range want {
-			if s != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "redis://") > 1 {
-				t.Errorf("%v, want %q", err, want)
-			}
+	text := strings.NewReplacer("  - {name: a, kind: cached, store: file}\n", "", `  - {name: more, kind: tags, store: file, match: "*"}`, "").Replace(broken)
+	s, err := generators.Open(t.Context(), parse(t, text), silent)
+	for _, want := range []string{`generator "b", "c", "d-tags": redis://127.0.0.1:1 (the config): `, "connection refused", `generator "d": SQLite file`} {
+		if s != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "redis://") > 1 {
+			t.Errorf("%v, want %q", err, want)
 		}
-	}
-	s := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: a, kind: cached, store: file}]\n")
-	defer end(t, s)
-	if got := s.Stats()["a"].Clock.Worker; got != 1 {
-		t.Errorf("worker %d, want the number that was given back", got)
 	}
 }
 

@@ -18,16 +18,16 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// The server is ready with one generator, if it has all that are required.
+// The server is ready with all generators but the optional ones, and at least one.
 func TestReady(t *testing.T) {
 	s := open(t, `
 generators:
   - {name: a, kind: slots, worker: "static:1"}
   - {name: b, kind: slots, worker: "static:2"}
-  - {name: c, kind: slots, worker: "static:3", required: true}
+  - {name: c, kind: slots, worker: "static:3", optional: true}
 `)
 	defer end(t, s)
-	for names, want := range map[string]bool{"": true, "a": true, "a b": true, "c": false, "a b c": false} {
+	for names, want := range map[string]bool{"": true, "a": false, "a b": false, "c": true, "b c": false, "a b c": false} {
 		unready := map[string]error{}
 		for name := range strings.FieldsSeq(names) {
 			unready[name] = errors.New("unavailable")
@@ -55,11 +55,6 @@ generators:
   - {name: b, kind: slots, store: etcd}
   - {name: tags, kind: tags, store: file, match: "*"}
 ` + held
-	waits := make(chan error, 1) // for a generator that is required
-	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
-	defer cancel()
-	needy := parse(t, strings.Replace(text, "name: b,", "name: b, required: true,", 1))
-	go func() { _, err := generators.Open(ctx, needy, silent); waits <- err }()
 	s := open(t, text)
 	draw(t, s, "a", 1)
 	if _, err := s.Open(t.Context(), "b"); !errors.Is(err, service.ErrNotStarted) || !errors.Is(err, service.ErrStarting) {
@@ -67,9 +62,6 @@ generators:
 	}
 	if _, err := s.Open(t.Context(), "nosuch"); !errors.Is(err, service.ErrUnknown) {
 		t.Errorf("a tag beside a held number: %v, want that there is none", err)
-	}
-	if err := <-waits; !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Open returned %v before a required generator", err)
 	}
 	end(t, s)
 }
@@ -112,6 +104,11 @@ generators:
   - {name: a, kind: slots, store: etcd}
   - {name: b, kind: segment, store: redis}
   - {name: c, kind: tags, store: redis, match: o*}
+`, `
+stores: [{name: other, url: other.db}, {name: redis, url: "redis://` + hanging.Addr().String() + `?timeout=1m"}]
+generators:
+  - {name: a, kind: cached, store: other}
+  - {name: b, kind: segment, store: redis}
 `} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -119,6 +116,11 @@ generators:
 		if s, err := generators.Open(ctx, parse(t, text), silent); s != nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
 			t.Fatalf("after %v: %v; of %s", time.Since(began), err, text)
 		}
+	}
+	s := open(t, "stores: [{name: other, url: other.db}]\ngenerators: [{name: a, kind: cached, store: other}]\n")
+	defer end(t, s)
+	if got := s.Stats()["a"].Clock.Worker; got != 1 {
+		t.Errorf("worker %d, want the number that was given back", got)
 	}
 }
 
@@ -133,6 +135,7 @@ generators:
   - {name: present, kind: default, store: redis, window: 2s, expiry: 1s}
   - {name: fixed, kind: slots, worker: "static:1"}
   - {name: orders, kind: segment, store: redis, create: true, max_step: 10, step: 10, load_timeout: 200ms}
+  - {name: tags, kind: tags, store: redis, match: "*", load_timeout: 200ms}
 `)
 	defer end(t, s)
 	unready := func() map[string]error { // after a call for an order
@@ -141,13 +144,14 @@ generators:
 		if e, err := s.Open(ctx, "orders"); err == nil { // it has started
 			_, _ = e.Claim(ctx, 1)
 		}
+		_, _ = s.Open(ctx, "customers") // which no counter has
 		return s.Unready()
 	}
 	servertest.Eventually(t, "all are ready", func() bool { return len(unready()) == 0 })
 	server.Pause()
 	servertest.Eventually(t, "all but one are not ready", func() bool {
 		faults := unready()
-		return faults["ids"] != nil && faults["present"] != nil && faults["orders"] != nil && faults["fixed"] == nil
+		return faults["ids"] != nil && faults["present"] != nil && faults["orders"] != nil && faults["tags"] != nil && faults["fixed"] == nil
 	})
 	server.Continue()
 	servertest.Eventually(t, "all are ready again", func() bool { return len(s.Unready()) == 0 })

@@ -2,12 +2,13 @@
 //
 // Generators stand alone: [Open] succeeds if one opens, and tries to open the others
 // until [Set.Close]. Meanwhile a request for them fails, and their statistics say why. If
-// all fail, or a required one, Open fails, leaves none open, and names each generator and
-// store that failed. [Set.Close] gives back worker numbers and unused ranges.
+// all fail, Open fails, leaves none open, and names each generator and store that failed.
+// [Set.Close] gives back worker numbers and unused ranges.
 //
-// A generator is ready unless it is closed, or fails with no id left. Tags are ready unless
-// all tags that are open cannot issue ids. A server is ready while one generator is, and all
-// required ones are.
+// A generator is ready unless it is closed, or fails with no id left. Tags are ready while an
+// open tag can issue ids, or the store has answered the last opening of a tag. A server is
+// ready while every generator is, except those that the config marks as optional, and at least
+// one.
 package generators
 
 import (
@@ -42,7 +43,7 @@ type Set struct {
 type member struct {
 	name     string
 	config   config.Settings
-	required bool
+	optional bool
 	match    string // the pattern of tags; "" for all other kinds
 	logger   *slog.Logger
 	state    atomic.Pointer[state] // written by Open and keepStarting; read by all
@@ -129,15 +130,15 @@ func (s *Set) Unready() map[string]error {
 	return unready
 }
 
-// Ready returns why the server should get no requests, of what Unready returned: a
-// required generator is not ready, or none is. It returns nil if it should.
+// Ready returns why the server should get no requests, of what Unready returned: a generator that
+// is not optional is not ready, or none is. It returns nil if it should.
 func (s *Set) Ready(unready map[string]error) error {
 	if len(unready) == len(s.members) {
 		return errors.New("no generator is ready")
 	}
 	for _, m := range s.members {
-		if m.required && unready[m.name] != nil {
-			return fmt.Errorf("generator %q is required, and not ready", m.name)
+		if !m.optional && unready[m.name] != nil {
+			return fmt.Errorf("generator %q is not ready, and the config does not mark it as optional", m.name)
 		}
 	}
 	return nil
@@ -157,6 +158,9 @@ func (m *member) unready() error {
 	now := m.state.Load()
 	if now.err != nil {
 		return m.fault()
+	}
+	if now.tags != nil {
+		return now.tags.unready(now.stats())
 	}
 	return allFail(now.stats())
 }

@@ -26,15 +26,14 @@ const (
 )
 
 // Open opens the generators of a checked config, each on its own. It returns once each
-// is open or has failed; after ten seconds, once one and all required ones are open.
-// ctx bounds all attempts.
+// is open or has failed; after ten seconds, once one is open. ctx bounds all attempts.
 func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, error) {
 	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}}
 	ctx, s.stop = context.WithCancel(ctx)
 	creating := map[string]*sync.WaitGroup{} // counters of a store, by its name
 	for i, entry := range c.Generators {
 		base := entry.Common()
-		m := &member{name: base.Name, config: entry.Settings, required: base.Required, logger: logger.With("generator", base.Name)}
+		m := &member{name: base.Name, config: entry.Settings, optional: base.Optional, logger: logger.With("generator", base.Name)}
 		if tags, many := entry.Settings.(*config.Tags); many {
 			m.match = tags.Match
 		}
@@ -61,6 +60,9 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 			}
 			tried <- struct{}{}
 			s.keepStarting(ctx, m, c)
+			if open := m.state.Load().tags; open != nil {
+				open.keepAsking(ctx)
+			}
 		})
 	}
 	if err := s.await(ctx, tried); err != nil {
@@ -83,35 +85,18 @@ func (s *Set) await(ctx context.Context, tried <-chan struct{}) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if open, missing, failed := s.started(); patience == nil && (open > 0 && missing == 0 || failed != nil) {
-			return failed
+		if patience == nil && s.open() {
+			return nil
 		}
 	}
-	open, _, failed := s.started()
-	if open > 0 {
-		return failed
+	if s.open() {
+		return nil
 	}
 	return s.join(s.faults())
 }
 
-// started counts the generators that are open, and the required ones that are not.
-// failed names each required generator whose start has failed.
-func (s *Set) started() (open, missing int, failed error) {
-	faults := s.faults()
-	for i, m := range s.members {
-		switch {
-		case faults[i] == nil:
-			open++
-		case !m.required:
-			faults[i] = nil
-		default:
-			if missing++; errors.Is(faults[i], service.ErrStarting) {
-				faults[i] = nil
-			}
-		}
-	}
-	return open, missing, s.join(faults)
-}
+// open reports whether a generator is open.
+func (s *Set) open() bool { return slices.Contains(s.faults(), nil) }
 
 // counts reports whether m is a counter, whose start may create the table that tags look for.
 func (m *member) counts() bool { return m.match == "" && m.config.Clock() == nil }

@@ -1,10 +1,13 @@
 package generators
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -19,12 +22,27 @@ type tags struct {
 	*segment.Tags
 	about   *config.Tags
 	entries *lru.Cache[string, *service.Entry] // of tags that were opened, also of those that were closed since
+	refused atomic.Pointer[refusal]            // nil once the store has answered; written by open, read by unready and keepAsking
 }
+
+// refusal is a tag that was not opened, since the store is unavailable.
+type refusal struct {
+	tag string
+	err error // nil if the caller did not wait for the store's answer
+}
+
+// askEvery is how soon tags that the store refused are tried again.
+const askEvery = 5 * time.Second
 
 func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
 	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, false, logger)
 	if err != nil {
 		return err
+	}
+	looking, cancel := context.WithTimeout(ctx, cmp.Or(g.LoadTimeout, segment.DefaultLoadTimeout))
+	defer cancel()
+	if _, err := counters.Store.List(looking); err != nil && !errors.Is(err, segment.ErrUnknownTag) { // which is that of a missing table
+		return counters.Wrap(err)
 	}
 	made, err := segment.NewTags(counters.Store, g.Config(logger))
 	if err != nil {
@@ -56,6 +74,14 @@ func (t *tags) get(tag string) (*service.Entry, error) {
 func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
 	switch {
+	case ctx.Err() != nil: // only keepAsking waits long enough
+		t.refused.CompareAndSwap(nil, &refusal{tag: tag})
+	case errors.Is(err, uid.ErrUnavailable):
+		t.refused.Store(&refusal{tag, err})
+	default:
+		t.refused.Store(nil)
+	}
+	switch {
 	case errors.Is(err, segment.ErrUnknownTag):
 		return nil, fmt.Errorf("%w: %w", service.ErrUnknown, err)
 	case err != nil:
@@ -67,6 +93,33 @@ func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 		return before, nil
 	}
 	return e, nil
+}
+
+// unready returns why no id of any tag can be issued, as far as the open tags and the last opening
+// show. all are the open tags.
+func (t *tags) unready(all map[string]uid.Stats) error {
+	fault := allFail(all)
+	if refused := t.refused.Load(); refused != nil && refused.err != nil && (len(all) == 0 || fault != nil) {
+		return refused.err
+	}
+	return fault
+}
+
+// keepAsking opens a tag that the store refused, until the store answers: a server that is not ready
+// gets no request that would.
+func (t *tags) keepAsking(ctx context.Context) {
+	ticks := time.NewTicker(askEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			if refused := t.refused.Load(); refused != nil {
+				_, _ = t.open(ctx, refused.tag) // keeps the error
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 type tagged struct {

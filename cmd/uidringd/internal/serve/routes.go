@@ -22,7 +22,7 @@ var Operations = []struct {
 	About   string
 }{
 	{"GET /healthz", false, "200 while the process serves"},
-	{"GET /readyz", false, "503 while the server is stopping, a `required` generator cannot issue ids, or no generator can; otherwise 200. `?generator=NAME` checks only that one"},
+	{"GET /readyz", false, "503 while the server is stopping or a generator cannot issue ids; otherwise 200. A generator marked as `optional` only counts if no generator can issue ids. `?generator=NAME` checks only that one"},
 	{"GET /metrics", true, "[Metrics](uidringd_metrics.md) for Prometheus"},
 	{"GET /status/", true, "Every generator and counter, those in trouble first; `/status/stats.json` has the same in JSON"},
 	{"GET /{$}", true, "The generators, with commands that draw from each"},
