@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -120,6 +122,38 @@ func TestMetrics(t *testing.T) {
 	}
 	if code := r.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// Probes and scrapes of any protocol, whatever they are told, have no line in the log and are not
+// among the requests of the metrics. A probe that is wrong is.
+func TestProbes(t *testing.T) {
+	r := startConfig(t, "generators: [{name: ids, kind: default, worker: \"static:1\"}]\nlog: {requests_per_s: 1000}\nshutdown: {delay: 1m}\n")
+	client := dialRedis(t, redis.Options{Addr: r.redisAddress})
+	probe := func(ready int) {
+		for path, want := range map[string]int{"/healthz": 200, "/readyz": ready, "/readyz?generator=ids": ready, "/metrics": 200} {
+			if status, text := get(t, http.DefaultClient, r.url+path); status != want {
+				t.Errorf("%s: %d %s, want %d", path, status, text, want)
+			}
+		}
+		health(t, r, "ids", map[int]string{200: "SERVING", 503: "NOT_SERVING"}[ready])
+		if err := client.Ping(t.Context()).Err(); (err == nil) != (ready == 200) {
+			t.Errorf("PING: %v", err)
+		}
+	}
+	probe(200)
+	get(t, http.DefaultClient, r.url+"/readyz?generator=oders")
+	need.Must(t, r.cmd.Process.Signal(syscall.SIGTERM))
+	servertest.Eventually(t, "it is stopping", func() bool { return strings.Contains(r.log.String(), "msg=stopping") })
+	probe(503)
+	_, text := get(t, http.DefaultClient, r.url+"/metrics")
+	for _, route := range []string{"healthz", "metrics", "Health/Check", "redis PING"} {
+		if log := r.log.String(); strings.Contains(log, route) || strings.Contains(text, route) {
+			t.Errorf("%s is in the log or the metrics: %s %s", route, log, text)
+		}
+	}
+	if strings.Count(r.log.String(), "GET /readyz") != 1 || !strings.Contains(text, "uidringd_request_duration_seconds_count{code=\"404\",route=\"GET /readyz\"} 1\n") || strings.Contains(text, `code="503"`) {
+		t.Errorf("the log and the metrics are %s %s", &r.log, text)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/time/rate"
+	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
@@ -32,8 +33,8 @@ type Metric struct {
 
 // Metrics are those of the server itself.
 var Metrics = []Metric{
-	{"uidringd_request_duration_seconds", "histogram", "Time from a request's header to the end of its response.", []string{"route", "code"}},
-	{"uidringd_caller_requests_total", "counter", "Requests by the name of the caller's token: (certificate) for callers with a client certificate, (none) for all others.",
+	{"uidringd_request_duration_seconds", "histogram", "Time from a request's header to the end of its response. Probes and scrapes are left out.", []string{"route", "code"}},
+	{"uidringd_caller_requests_total", "counter", "Requests by the name of the caller's token: (certificate) for callers with a client certificate, (none) for all others. Probes and scrapes are left out.",
 		[]string{"caller", "code"}},
 	{"uidringd_requests_in_flight", "gauge", "Requests in progress.", nil},
 	{"uidringd_generator_ready", "gauge", "1 while the generator can issue ids.", []string{"generator"}},
@@ -171,10 +172,21 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // Flush implements [http.Flusher], which gRPC streams need.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
+// monitoring are the routes of probes and scrapes. They come however few ids callers want: among
+// requests, they would fill the log and dilute the ratio of failures.
+var monitoring = []string{
+	"GET /healthz", "GET /readyz", "GET /metrics", "redis PING",
+	grpc_health_v1.Health_Check_FullMethodName, grpc_health_v1.Health_List_FullMethodName, grpc_health_v1.Health_Watch_FullMethodName,
+}
+
 func (o *observer) observe(r *service.Request) {
 	log, status := o.good, max(r.Status, http.StatusOK)
 	if r.Failed != nil {
 		status = api.Status(r.Failed)
+	}
+	wrong := status >= http.StatusBadRequest && status < http.StatusInternalServerError // such as a probe without a token
+	if !wrong && slices.Contains(monitoring, r.Route) {
+		return
 	}
 	if status >= http.StatusBadRequest {
 		log = o.failed

@@ -16,10 +16,12 @@ import (
 func TestRoutes(t *testing.T) {
 	var log logged.Text
 	h := newHandler(t, "hosts: [ops.example.com]\nlog: {format: json, requests_per_s: 1000}\n", &log)
-	requests := 0
+	requests := 0 // that have a line
 	ask := func(want int, host, path, body string) *httptest.ResponseRecorder {
 		t.Helper()
-		requests++
+		if monitors := path == "/healthz" || path == "/readyz" || path == "/metrics"; !monitors || want >= 400 {
+			requests++
+		}
 		r, w := httptest.NewRequest(http.MethodGet, "http://"+host+path, strings.NewReader(body)), httptest.NewRecorder()
 		if h.ServeHTTP(w, r); w.Code != want || w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%s of %s: %d, want %d; %v", path, host, w.Code, want, w.Header())
@@ -65,7 +67,7 @@ func TestRoutes(t *testing.T) {
 		}
 	}
 	if requests != 0 {
-		t.Errorf("%d requests without a line: %s", requests, &log)
+		t.Errorf("%d lines are missing: %s", requests, &log)
 	}
 	h = newHandler(t, secured, &log) // TLS alone authenticates no caller
 	for _, path := range []string{"/", "/metrics", "/status/"} {
