@@ -18,8 +18,8 @@ test: ## run the tests of every module; those on MariaDB and PostgreSQL need UID
 race: ## run the tests of every module under the race detector
 	$(TEST) -race
 
-lint: ## check formatting, modules, vet, the import rules and the exported API
-	.ci/run lint
+lint: ## check formatting, modules, vet, the import rules, the exported API and the list of faults
+	bash .ci/steps/lint
 
 ci: ## run every step of CI
 	.ci/run

@@ -26,28 +26,31 @@ func TestFaults(t *testing.T) {
 	}
 	for _, test := range []struct {
 		line, only, want string
-		sound            bool
+		stale            string // what -stale says
 	}{
-		{"sums.go\t.:TestSum\ts/total += n/total -= n/", "", "caught sums.go: s/total += n/total -= n/", true},
-		{"# a comment\n\nsums.go\t.:TestEmpty ./inner\ts/{ return true }/{ return false }/", "", "caught sums.go: s/{ return true }/{ return false }/", true},
-		{"text.txt\t.:TestText\ts/text/words/", "", "caught text.txt: s/text/words/", true},
-		{"inner/inner.go\t.\ts/return 1/return 2/", "", "caught inner/inner.go: s/return 1/return 2/", true},
-		{"inner/inner.go\t.\ts/return 1/return 2/\nnone.go\t.\ts/a/b/", "return", "caught inner/inner.go: s/return 1/return 2/", true},
-		{"sums.go\t.:TestEmpty\ts/total += n/total -= n/", "", "MISSED sums.go: s/total += n/total -= n/", false},
-		{"sums.go\t.:TestSum\ts/no such text/text/", "", "STALE sums.go: s/no such text/text/", false},
-		{"sums.go\t.:TestSum\ts/total += n/total += n + m/", "", "STALE sums.go: s/total += n/total += n + m/", false},
-		{"sums.go\t.:TestSum\ts/unclosed", "", "STALE sums.go: s/unclosed", false},
-		{"none.go\t.:TestSum\ts/a/b/", "", "STALE none.go: s/a/b/", false},
-		{"sums.go\t.:TestAlwaysFails\ts/total += n/total -= n/", "", "UNSOUND . . fails without a fault", false},
-		{"# nothing", "", "0 caught, 0 missed, 0 stale", false},
+		{"sums.go\t.:TestSum\ts/total += n/total -= n/", "", "caught", ""},
+		{"# a comment\n\nsums.go\t.:TestEmpty ./inner\ts/{ return true }/{ return false }/", "", "caught", ""},
+		{"text.txt\t.:TestText\ts/text/words/", "", "caught", ""},
+		{"inner/inner.go\t.\ts/return 1/return 2/", "", "caught", ""},
+		{"inner/inner.go\t.\ts/return 1/return 2/\nnone.go\t.\ts/a/b/", "return", "caught", ""},
+		{"sums.go\t.:TestEmpty\ts/total += n/total -= n/", "", "MISSED", ""},
+		{"sums.go\t.:TestNone\ts/total += n/total -= n/", "", "MISSED", ". has no test TestNone"},
+		{"sums.go\t.:TestSum\ts/no such text/text/", "", "STALE", "the script changes nothing"},
+		{"sums.go\t.:TestSum\ts/total += n/total += n + m/", "", "STALE", "sums.go:6:16: undefined: m"},
+		{"sums.go\t.:TestSum\ts/total += n/total +=/", "", "STALE", "sums.go:7:"},
+		{"sums.go\t.:TestSum\ts/unclosed", "", "STALE", "sed: "},
+		{"none.go\t.:TestSum\ts/a/b/", "", "STALE", "no such file"},
+		{"sums.go\t.:TestAlwaysFails\ts/total += n/total -= n/", "", "UNSOUND", ""},
+		{"# nothing", "", "0 caught, 0 missed, 0 stale", "0 tried, 0 stale"},
 	} {
-		list := filepath.Join(t.TempDir(), "faults.txt")
-		need.Must(t, os.WriteFile(list, []byte(test.line+"\n"), 0o600))
-		var out bytes.Buffer
-		sound, err := check(t.Context(), repository, list, test.only, &out)
-		begins := func(line string) bool { return strings.HasPrefix(line, test.want) }
-		if err != nil || sound != test.sound || !slices.ContainsFunc(strings.Split(out.String(), "\n"), begins) {
-			t.Errorf("%q: sound is %t, the error %v, the output %q; want %t, none and %q", test.line, sound, err, &out, test.sound, test.want)
+		name := filepath.Join(t.TempDir(), "faults.txt")
+		need.Must(t, os.WriteFile(name, []byte(test.line+"\n"), 0o600))
+		for dry, want := range map[bool]string{false: test.want, true: test.stale} {
+			var out bytes.Buffer
+			sound, err := run(t.Context(), repository, name, test.only, dry, &out)
+			if err != nil || sound != (want == "caught" || want == "") || !strings.Contains(out.String(), want) {
+				t.Errorf("%q, dry %t: sound is %t, the error %v, the output %q; want %q", test.line, dry, sound, err, &out, want)
+			}
 		}
 	}
 }

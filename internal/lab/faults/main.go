@@ -2,7 +2,7 @@
 
 // Command faults puts faults into the code, one at a time, and checks that a test catches each:
 //
-//	faults [-only TEXT] testdata/faults.txt
+//	faults [-only TEXT] [-stale] testdata/faults.txt
 //
 // Each line of the list has three fields, separated by tabs: FILE; the packages whose tests
 // have to fail, relative to FILE's module, each as PACKAGE:TEST or PACKAGE, separated by
@@ -13,6 +13,9 @@
 // two minutes (a package: ten). A fault is stale if its script changes nothing, or the result
 // does not compile. If a fault is missed or stale, or a test fails without a fault, the exit
 // status is 1.
+//
+// With -stale, no test runs: the command finds within seconds the faults that are stale in the
+// working tree, or name a test that is not there.
 package main
 
 import (
@@ -36,9 +39,10 @@ import (
 
 func main() {
 	only := flag.String("only", "", "check only faults whose `FILE: SCRIPT` has this text")
+	dry := flag.Bool("stale", false, "find stale faults of the working tree, and run no test")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	sound, err := check(ctx, ".", flag.Arg(0), *only, os.Stdout)
+	sound, err := run(ctx, ".", flag.Arg(0), *only, *dry, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
@@ -59,8 +63,9 @@ type target struct{ module, name, test string }
 
 func (f fault) String() string { return f.file + ": " + f.script }
 
-// check reports to out what becomes of each fault of a list, and whether all are caught.
-func check(ctx context.Context, repository, list, only string, out io.Writer) (sound bool, err error) {
+// run reports to out what becomes of each fault of a list, and whether all are caught or, if dry,
+// none is stale.
+func run(ctx context.Context, repository, list, only string, dry bool, out io.Writer) (sound bool, err error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
 		return false, err
@@ -69,6 +74,14 @@ func check(ctx context.Context, repository, list, only string, out io.Writer) (s
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", list, err)
 	}
+	if dry {
+		return stale(repository, faults, out)
+	}
+	return check(ctx, repository, faults, out)
+}
+
+// check runs the tests of each fault.
+func check(ctx context.Context, repository string, faults []fault, out io.Writer) (sound bool, err error) {
 	scratch, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return false, err
