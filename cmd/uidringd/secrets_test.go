@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -69,12 +70,26 @@ tokens:
 		}
 	}
 	all += metrics
+	basic := func(token string) string { return base64.StdEncoding.EncodeToString([]byte("anybody:" + token)) } // as a browser sends it
+	for token, want := range map[string]int{"secret-3": 200, "secret-2": 401, "secret-4": 401, "": 401} {
+		for path, want := range map[string]int{"/": want, "/metrics": want, "/status/": want, "/status/stats.json": want, "/v1/ids": 401} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
+			need.Must(t, err)
+			request.Header.Set("Authorization", "Basic "+basic(token))
+			answer, err := http.DefaultClient.Do(request)
+			need.Must(t, err)
+			answer.Body.Close()
+			if asks := strings.Contains(fmt.Sprint(answer.Header.Values("WWW-Authenticate")), "Basic "); answer.StatusCode != want || asks != (want == 401 && path != "/v1/ids") {
+				t.Errorf("%s with the password %q: %d, asks for one: %t; want %d", path, token, answer.StatusCode, asks, want)
+			}
+		}
+	}
 	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.cmd.Process.Pid))
 	if err != nil && runtime.GOOS == "linux" {
 		t.Error(err)
 	}
 	_ = r.end(t, os.Interrupt)
-	for _, secret := range []string{"secret-2", "secret-3", "secret-4"} {
+	for _, secret := range []string{"secret-2", "secret-3", "secret-4", basic("secret-3"), basic("secret-4")} {
 		for place, text := range map[string]string{"the log": r.log.String(), "an answer": all, "the arguments": string(args)} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%s shows %s", place, secret)

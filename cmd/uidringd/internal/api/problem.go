@@ -72,7 +72,7 @@ func WriteProblem(w http.ResponseWriter, err error) {
 		header.Set("Retry-After", seconds(e.Retry))
 	}
 	if e.Kind == service.Unauthorized {
-		header.Set("WWW-Authenticate", `Bearer realm="uidring"`)
+		header.Add("WWW-Authenticate", `Bearer realm="uidring"`)
 	}
 	status := Status(e)
 	w.WriteHeader(status)

@@ -26,7 +26,7 @@ type Config struct {
 	Listen     string   `yaml:"listen"`          // of HTTP; see [Network]
 	Redis      *Redis   `yaml:"redis,omitempty"` // nil serves no Redis protocol
 	SocketMode Mode     `yaml:"socket_mode"`     // of the files of unix sockets
-	Hosts      []string `yaml:"hosts,omitempty"` // names by which browsers reach the pages
+	Hosts      []string `yaml:"hosts,omitempty"` // names by which browsers and Prometheus reach the pages and metrics
 	TLS        *TLS     `yaml:"tls,omitempty"`   // nil is plain HTTP
 	Stores     []Store  `yaml:"stores,omitempty"`
 	Generators []Entry  `yaml:"generators"`

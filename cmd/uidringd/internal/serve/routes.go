@@ -41,11 +41,7 @@ func (s *server) handler() (http.Handler, error) {
 				api.WriteProblem(w, &service.Error{Kind: service.Forbidden, Detail: fmt.Sprintf("the host of the request is %.200q, want localhost, an IP address or an entry of hosts", r.Host)})
 				return
 			}
-			caller, err := api.Admit(ids, w, r)
-			if err == nil {
-				err = caller.Operator()
-			}
-			if err != nil {
+			if err := operator(ids, len(c.Tokens) > 0, w, r); err != nil {
 				api.WriteProblem(w, err)
 				return
 			}
@@ -64,6 +60,28 @@ func (s *server) handler() (http.Handler, error) {
 		routes[Operations[i].Pattern] = h
 	}
 	return s.observed(s.bounded(api.New(ids, routes), c.Limits), s.seen), nil
+}
+
+// operator returns an error unless a request is one of an operator. A browser sends the token as the
+// password that it asks for. No route that draws ids takes a password: a browser sends it again
+// whenever a page of another site leads there.
+func operator(ids *service.Service, tokens bool, w http.ResponseWriter, r *http.Request) error {
+	_, password, browser := r.BasicAuth()
+	if browser {
+		r.Header.Set("Authorization", "Bearer "+password)
+	}
+	caller, err := api.Admit(ids, w, r)
+	if err == nil {
+		err = caller.Operator()
+		if err == nil || !browser {
+			return err
+		}
+		err = &service.Error{Kind: service.Unauthorized, Detail: err.Error()} // the browser asks again
+	}
+	if tokens {
+		w.Header().Set("WWW-Authenticate", `Basic realm="a token for operations, as the password", charset="UTF-8"`)
+	}
+	return err
 }
 
 // names returns the names under which browsers may reach the pages. Under another name, a
