@@ -19,6 +19,9 @@ import (
 
 // Insert implements leasestore.Store.
 func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+	if err := s.replaced(ctx); err != nil {
+		return 0, false, err
+	}
 	for unmade := 0; ; {
 		if w.Fresh && !w.Chosen {
 			number, done, err = s.insertDrawn(ctx, w)

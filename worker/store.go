@@ -141,6 +141,9 @@ func (s *Store) ready(ctx context.Context) error {
 // SwapLayout implements leasestore.Store, with the record in WORKER_NODE. For a holder that chooses its
 // numbers, it then looks for keys that another program has drawn.
 func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	if err := s.replaced(ctx); err != nil {
+		return "", err
+	}
 	remembered, err := swapLayout(ctx, s.nodes, s.table, old, terms, s.probe)
 	if err == nil && terms.Chosen {
 		var keys int64
@@ -159,6 +162,9 @@ const points, samples = 64, 2
 
 // Look implements leasestore.Store.
 func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (view leasestore.View, err error) {
+	if err := s.replaced(ctx); err != nil {
+		return view, err
+	}
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = leasestore.View{}
 		var is state
@@ -239,6 +245,11 @@ var errNoClock = errors.New("the database's clock was not read; a DSN must not r
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
 	before := ""
 	for {
+		if err := s.replaced(ctx); errors.Is(err, sqldb.ErrReplaced) { // others cannot see the row
+			return nil, time.Now().UnixMilli(), nil
+		} else if err != nil {
+			return nil, 0, err
+		}
 		row, now, err = s.readRow(ctx, number, expiry)
 		if err != nil || row == nil {
 			return row, now, err
@@ -248,7 +259,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (r
 			return nil, now, nil
 		}
 		before = row.Token
-		if err = s.seen(ctx, number, row.Token); !errors.Is(err, errReplaced) {
+		if err = s.seen(ctx, number, row.Token); !errors.Is(err, sqldb.ErrReplaced) {
 			return row, now, err
 		}
 	}

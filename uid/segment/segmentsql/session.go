@@ -18,10 +18,27 @@ func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 		return err
 	}
 	err := s.look(ctx, s.db)
+	if err == nil {
+		err = s.watch(ctx)
+	}
 	if err == nil || s.dialect().Missing(err) {
 		err = sqldb.Transaction(ctx, s.db, f)
 	}
 	return sqldb.Denied(s.db, err, s.Grants()...)
+}
+
+// watch closes connections to an SQLite file that was replaced: each range would be taken from a file that no other
+// process sees.
+func (s *Store) watch(ctx context.Context) (err error) {
+	file := s.file.Load()
+	if file == nil {
+		file, err = sqldb.WatchFile(ctx, s.db)
+		s.file.Store(file)
+	}
+	if err != nil {
+		return err
+	}
+	return file.Look(ctx, s.db)
 }
 
 // look returns nil if the table can be read, and no other counts the same. It looks until

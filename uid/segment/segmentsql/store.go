@@ -26,12 +26,13 @@ type Store struct {
 	layout
 	logger *slog.Logger
 
-	looked   atomic.Bool // the table is there, and no other counts the same; written and read by look
-	flushing atomic.Bool // whether commits reach the disk was asked; written and read by Reserve
-	rollback atomic.Bool // the table's engine rolls back; written and read by nextGapless
-	narrow   atomic.Bool // a warning about the counter's column was logged; written and read by read
-	readable sync.Map    // tags with other letters than ASCII's that the server reads as they are; written and read by legible
-	aliases  sync.Map    // tags about whose row a warning was logged; written and read by read
+	looked   atomic.Bool                // the table is there, and no other counts the same; written and read by look
+	file     atomic.Pointer[sqldb.File] // nil is none; written and read by watch
+	flushing atomic.Bool                // whether commits reach the disk was asked; written and read by Reserve
+	rollback atomic.Bool                // the table's engine rolls back; written and read by nextGapless
+	narrow   atomic.Bool                // a warning about the counter's column was logged; written and read by read
+	readable sync.Map                   // tags with other letters than ASCII's that the server reads as they are; written and read by legible
+	aliases  sync.Map                   // tags about whose row a warning was logged; written and read by read
 }
 
 type layout struct {

@@ -1,0 +1,58 @@
+//go:build unix
+
+package sqldb_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
+)
+
+// A file that is moved away may be opened once it is back, with the -wal that belongs to it, and no other may be.
+func TestFileMovedBack(t *testing.T) {
+	s := dbtest.New(t, "sqlite")
+	s.Exec(t, "PRAGMA journal_mode = wal")
+	s.Exec(t, "CREATE TABLE %s (number BIGINT)", s.Table)
+	path := s.Plain()
+	f, err := sqldb.WatchFile(t.Context(), s.DB)
+	need.Must(t, err)
+	look := func(want string) {
+		t.Helper()
+		err := f.Look(t.Context(), s.DB)
+		if want == "" && err != nil || want != "" && (!errors.Is(err, sqldb.ErrReplaced) || !strings.HasSuffix(err.Error(), want)) {
+			t.Errorf("looked: %v; want %q", err, want)
+		}
+	}
+	rename := func(from, to string) {
+		t.Helper()
+		need.Must(t, os.Rename(path+from, path+to))
+	}
+	look("")
+	rename("", ".away")
+	look("there is no " + path)
+	rename(".away", "")
+	look("")
+	rename("", ".away")
+	need.Must(t, os.WriteFile(path, nil, 0o600))
+	look("delete " + path + "-wal and " + path + "-shm")
+	need.Must(t, os.Remove(path))
+	rename(".away", "")
+	look("")
+	s.Exec(t, "INSERT INTO %s VALUES (1)", s.Table)
+}
+
+// A database in memory has no file to look at.
+func TestNoFile(t *testing.T) {
+	db, err := dbtest.Open(":memory:")
+	need.Must(t, err)
+	t.Cleanup(func() { need.Must(t, dbtest.Close(db)) })
+	f, err := sqldb.WatchFile(t.Context(), db)
+	if f != nil || err != nil || f.Look(t.Context(), db) != nil {
+		t.Errorf("watches %+v, %v", f, err)
+	}
+}
