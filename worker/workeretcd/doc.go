@@ -1,20 +1,13 @@
 // Package workeretcd leases worker numbers from etcd.
 //
-//	client, err := clientv3.New(clientv3.Config{
-//		Endpoints:            endpoints,
-//		DialKeepAliveTime:    10 * time.Second,
-//		DialKeepAliveTimeout: 5 * time.Second,
-//		DialOptions:          []grpc.DialOption{grpc.WithConnectParams(params)},
-//	})
+//	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, DialOptions: workeretcd.DialOptions()})
 //	gen, err := uid.NewCached(ctx, workeretcd.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
 // [NewLeaser] returns a lease.Leaser, with the options, errors and guarantees of package
 // worker/lease. [docs/choosing.md] compares the stores.
 //
-// Set DialKeepAliveTime and DialKeepAliveTimeout: otherwise the client keeps a silently dropped
-// connection for minutes. Shorten the connection timeout and the backoff with
-// grpc.WithConnectParams, as this package's Example does: by default, gRPC waits up to 20 seconds
-// for a connection, and backs off for up to 2 minutes between attempts.
+// Use [DialOptions]: without them, a client can go on failing for minutes after etcd has recovered, and, if
+// authentication is enabled on an etcd before 3.5.21, until the process ends.
 //
 // # Keys
 //

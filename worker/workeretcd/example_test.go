@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
@@ -17,13 +14,8 @@ import (
 
 func Example() {
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints:            []string{"etcd-0:2379", "etcd-1:2379", "etcd-2:2379"},
-		DialKeepAliveTime:    10 * time.Second, // gives up a connection that a network dropped silently
-		DialKeepAliveTimeout: 5 * time.Second,
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{ // by default, pauses grow to 2 minutes
-			MinConnectTimeout: 5 * time.Second,
-			Backoff:           backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
-		})},
+		Endpoints:   []string{"etcd-0:2379", "etcd-1:2379", "etcd-2:2379"},
+		DialOptions: workeretcd.DialOptions(),
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
 
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/worker/lease/leasestore"
@@ -52,16 +49,9 @@ func etcd(text string) (*database.Store, error) {
 func (a *address) etcd() clientv3.Config {
 	config := clientv3.Config{
 		DialTimeout: a.duration("timeout"),
-		// A connection that a network dropped without a notice is given up after 15 s.
-		DialKeepAliveTime:    10 * time.Second,
-		DialKeepAliveTimeout: 5 * time.Second,
-		// By default an attempt to connect lasts up to 20 s, and the pauses grow to 2 minutes.
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-			MinConnectTimeout: 5 * time.Second,
-			Backoff:           backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
-		})},
-		TLS:    a.tls(a.yes("tls")),
-		Logger: zap.NewNop(), // whatever fails is returned
+		DialOptions: workeretcd.DialOptions(),
+		TLS:         a.tls(a.yes("tls")),
+		Logger:      zap.NewNop(), // whatever fails is returned
 	}
 	a.credentials(&config.Username, &config.Password)
 	scheme := "http://"
