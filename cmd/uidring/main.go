@@ -8,6 +8,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/uidring/uidring/cmd/internal/backfill"
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
@@ -39,6 +40,6 @@ uidring.db, which gen creates in the current directory.`,
   uidring bench                          measure the cost of an id on this machine`,
 		Version: cli.Version(),
 	}
-	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), schema.New(nil), bench.New())
+	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), backfill.New(nil), schema.New(nil), bench.New())
 	return root
 }

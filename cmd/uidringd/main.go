@@ -9,6 +9,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/uidring/uidring/cmd/internal/backfill"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/schema"
@@ -45,6 +46,6 @@ immediately. On a signal during startup, it exits with code 143 or 130.`,
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(gen.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
+	root.AddCommand(backfill.New(stores.All), gen.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
 	return root
 }

@@ -59,7 +59,7 @@ func Main(m *testing.M, main func()) {
 }
 
 // Process returns the package's command as a separate process in the current directory.
-func Process(t *testing.T, args ...string) *exec.Cmd {
+func Process(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	need.Must(t, err)
@@ -80,7 +80,7 @@ func (c Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wri
 }
 
 // Invoke runs the command and returns its result.
-func (c Command) Invoke(t *testing.T, stdin string, args ...string) Outcome {
+func (c Command) Invoke(t testing.TB, stdin string, args ...string) Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := c.Run(t.Context(), strings.NewReader(stdin), &stdout, &stderr, args...)
@@ -89,7 +89,7 @@ func (c Command) Invoke(t *testing.T, stdin string, args ...string) Outcome {
 
 // Succeed is Invoke for what must work without a word on standard error, except those
 // that WithoutStart removes. It returns standard output.
-func (c Command) Succeed(t *testing.T, args ...string) string {
+func (c Command) Succeed(t testing.TB, args ...string) string {
 	t.Helper()
 	got := c.Invoke(t, "", args...)
 	if got.Code != 0 || WithoutStart(got.Stderr) != "" {
@@ -105,7 +105,7 @@ var started = regexp.MustCompile(`(?m)^uidringd?: (created the table WORKER_(NOD
 func WithoutStart(stderr string) string { return started.ReplaceAllString(stderr, "") }
 
 // Open opens a database until the test ends.
-func Open(t *testing.T, dsn string) *database.Opened {
+func Open(t testing.TB, dsn string) *database.Opened {
 	t.Helper()
 	db, err := database.DSN{Text: dsn, Origin: "the test"}.Open(t.Context())
 	need.Must(t, err)
@@ -125,7 +125,7 @@ func Elsewhere(t *testing.T) string {
 
 // Server returns the URL of the server that an environment variable names by its
 // driver's own DSN, or skips the test.
-func Server(t *testing.T, variable string) *url.URL {
+func Server(t testing.TB, variable string) *url.URL {
 	t.Helper()
 	dsn := need.Variable(t, variable)
 	if variable == "UIDRING_TEST_MYSQL" {
@@ -143,7 +143,7 @@ func Server(t *testing.T, variable string) *url.URL {
 }
 
 // Allocator returns the allocator of a layout in text.
-func Allocator(t *testing.T, layout string) *bits.Allocator {
+func Allocator(t testing.TB, layout string) *bits.Allocator {
 	t.Helper()
 	l, err := bits.ParseLayout(layout)
 	need.Must(t, err)

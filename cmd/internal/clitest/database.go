@@ -13,7 +13,7 @@ import (
 
 // User makes a database, and a user who has no rights there. It returns the URLs of the database's owner and of the user. On
 // SQLite both are a new file's.
-func User(t *testing.T, kind string) (owner, user *url.URL) {
+func User(t testing.TB, kind string) (owner, user *url.URL) {
 	t.Helper()
 	if kind == "sqlite" {
 		file := &url.URL{Scheme: "sqlite", Opaque: filepath.Join(t.TempDir(), "app.db")}
@@ -35,7 +35,7 @@ func User(t *testing.T, kind string) (owner, user *url.URL) {
 }
 
 // Client runs statements in the database's own client, until the first error.
-func Client(t *testing.T, at *url.URL, statements string) {
+func Client(t testing.TB, at *url.URL, statements string) {
 	t.Helper()
 	name, args := "sqlite3", []string{"-bail", at.Opaque}
 	switch at.Scheme {

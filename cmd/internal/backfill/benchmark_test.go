@@ -1,0 +1,96 @@
+//go:build linux
+
+package backfill_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
+)
+
+// BenchmarkBackfill compares the command, as a process that checks all that it has written, with a loop that writes the
+// next numbers in the same batches. UIDRING_TEST_ROWS is the number of rows; 20,000 without it. To measure a million rows:
+//
+//	UIDRING_TEST_ROWS=1000000 go test ./cmd/internal/backfill -run ^$ -bench Backfill -benchtime 1x -timeout 1h
+func BenchmarkBackfill(b *testing.B) {
+	rows := 20_000
+	if text := os.Getenv("UIDRING_TEST_ROWS"); text != "" {
+		var err error
+		rows, err = strconv.Atoi(text)
+		need.Must(b, err)
+	}
+	for _, kind := range dbtest.Kinds {
+		b.Run("db="+kind, func(b *testing.B) {
+			var loop, command time.Duration
+			var memory int64
+			for range b.N {
+				s := newShop(b, kind)
+				s.start(b, "fleet")
+				s.oldest = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+				s.insertSeconds(b, rows)
+				loop += s.loop(b, 500)
+				s = newShop(b, kind)
+				s.start(b, "fleet")
+				s.oldest = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+				s.insertSeconds(b, rows)
+				began := time.Now()
+				cmd, out := clitest.Process(b, s.args()...), new(bytes.Buffer)
+				cmd.Stdout, cmd.Stderr = out, out
+				if err := cmd.Run(); err != nil || !strings.Contains(out.String(), fmt.Sprintf("and %d carry the tick", rows)) {
+					b.Fatalf("%v: %s", err, out)
+				}
+				command += time.Since(began)
+				memory = max(memory, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(command)/float64(loop), "×loop")
+			b.ReportMetric(float64(rows*b.N)/command.Seconds(), "rows/s")
+			b.ReportMetric(float64(memory)/1024, "MB")
+		})
+	}
+}
+
+// insertSeconds adds n rows without an id, ten seconds apart.
+func (s *shop) insertSeconds(b *testing.B, n int) {
+	b.Helper()
+	for from := 0; from < n; from += 5000 {
+		var values []string
+		for i := from; i < min(from+5000, n); i++ {
+			values = append(values, "('"+s.oldest.Add(time.Duration(i)*10*time.Second).Format(time.DateTime)+"', '2026-01-01 00:00:00')")
+		}
+		need.Must(b, s.Exec("INSERT INTO orders (created_at, changed) VALUES "+strings.Join(values, ", ")).Error)
+	}
+}
+
+// loop writes the numbers 1, 2, 3 and so on, and returns how long it took.
+func (s *shop) loop(b *testing.B, batch int) time.Duration {
+	b.Helper()
+	began := time.Now()
+	for number, last := 0, 0; ; {
+		var ids []int
+		need.Must(b, s.Raw("SELECT id FROM orders WHERE uid IS NULL AND id > ? ORDER BY id LIMIT ?", last, batch).Scan(&ids).Error)
+		if len(ids) == 0 {
+			return time.Since(began)
+		}
+		var cases, keys strings.Builder
+		for i, id := range ids {
+			number++
+			fmt.Fprintf(&cases, " WHEN %d THEN %d", id, number)
+			if i > 0 {
+				keys.WriteByte(',')
+			}
+			fmt.Fprint(&keys, id)
+		}
+		need.Must(b, s.Exec("UPDATE orders SET uid = CASE id"+cases.String()+" END, changed = changed, created_at = created_at WHERE id IN ("+keys.String()+") AND uid IS NULL").Error)
+		last = ids[len(ids)-1]
+	}
+}

@@ -1,0 +1,185 @@
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/uid"
+)
+
+// passes is how often rows that have come without an id are filled. If there are some
+// still, a process writes rows without ids.
+const passes = 10
+
+// filler fills a table, pass after pass.
+type filler struct {
+	*table
+	flags  *flags
+	stderr io.Writer
+	open   func(context.Context) (*uid.Backfill, error)
+
+	limit   *rate.Limiter
+	shown   *progressbar.ProgressBar
+	said    time.Time // when progress was last written
+	filled  int64
+	workers map[int64]bool // in the ids that were made
+	spilled int64          // ticks by which an id is later than its row, at most
+}
+
+// run fills rows until none is left without an id.
+func (f *filler) run(ctx context.Context, rows int64) error {
+	f.limit = rate.NewLimiter(rate.Inf, int(f.flags.batch))
+	if f.flags.rate > 0 {
+		f.limit.SetLimit(rate.Limit(f.flags.rate))
+	}
+	f.shown, f.said = cli.Progress(f.stderr, rows, "rows"), time.Now()
+	defer func() { _ = f.shown.Clear() }()
+	for range passes {
+		rows, err := f.empty(ctx, nil)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		// The generator stamps no tick that has not passed.
+		if err := sleep(ctx, min(ahead, time.Until(rows[len(rows)-1].at)+f.ids.Layout().Unit)); err != nil {
+			return err
+		}
+		if err := f.pass(ctx, rows); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("rows without %s keep coming: first deploy the service that writes it, then run this command again", f.column.Name)
+}
+
+// pass fills rows and all that follow, with a worker number of its own.
+func (f *filler) pass(ctx context.Context, rows []row) (err error) {
+	began := f.ids.Tick(time.Now())
+	made, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, made.Close()) }()
+	s := &stamper{filler: f, made: made, began: began}
+	for len(rows) > 0 {
+		for part := range slices.Chunk(rows, int(f.flags.batch)) {
+			n, err := s.stamp(ctx, part)
+			if err == nil && n > 0 {
+				err = f.write(ctx, part[:n])
+			}
+			if err != nil || n < len(part) { // the rest is for the next pass
+				return err
+			}
+		}
+		if rows, err = f.empty(ctx, &rows[len(rows)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a batch at the rate that is allowed.
+func (f *filler) write(ctx context.Context, rows []row) error {
+	if err := f.limit.WaitN(ctx, len(rows)); err != nil {
+		return err
+	}
+	n, err := f.update(ctx, rows)
+	if err != nil {
+		return err
+	}
+	f.filled += n
+	if f.filled > f.shown.GetMax64() {
+		f.shown.ChangeMax64(f.filled)
+	}
+	_ = f.shown.Set64(f.filled)
+	if time.Since(f.said) > 10*time.Second && !cli.Terminal(f.stderr) {
+		state := f.shown.State()
+		f.said = time.Now()
+		f.notify("%d of %d rows, %.0f a second, %v left", f.filled, state.Max, float64(f.filled)/state.SecondsSince, (time.Duration(state.SecondsLeft) * time.Second))
+	}
+	return sleep(ctx, f.flags.pause)
+}
+
+// sleep waits for a while, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// stamper gives rows their ids, in the order of time.
+type stamper struct {
+	*filler
+	made  *uid.Backfill
+	began int64     // the tick in which the pass began
+	floor time.Time // where the ids go on if earlier ticks are full
+}
+
+// stamp gives ids to rows, and returns how many it has reached: it leaves those that are
+// too young for the pass.
+func (s *stamper) stamp(ctx context.Context, rows []row) (n int, err error) {
+	for i := range rows {
+		id, err := s.id(ctx, rows[i].at)
+		if errors.Is(err, uid.ErrBackfillTime) && max(s.ids.Tick(rows[i].at), s.ids.Tick(s.floor)) >= s.began {
+			return i, nil
+		}
+		if err != nil {
+			return i, fmt.Errorf("the row with %s %v: %w", s.key.Name, rows[i].key, err)
+		}
+		raw := int64(id)
+		rows[i].id = &raw
+	}
+	return len(rows), nil
+}
+
+// id returns the id of a time. If its tick is full, the id is of the next that is not. It waits while
+// the worker number is lost.
+func (s *stamper) id(ctx context.Context, at time.Time) (uid.ID, error) {
+	stamped := at
+	if stamped.Before(s.floor) {
+		stamped = s.floor
+	}
+	for {
+		id, err := s.made.At(stamped)
+		switch {
+		case err == nil:
+			s.workers[s.made.Worker()] = true
+			s.spilled = max(s.spilled, s.ids.Tick(stamped)-s.ids.Tick(at))
+			return id, nil
+		case errors.Is(err, uid.ErrTickFull):
+			stamped = s.ids.Time(s.ids.Tick(stamped) + 1)
+			s.floor = stamped
+		case errors.Is(err, uid.ErrReservation):
+			if err := s.regain(ctx, stamped); err != nil {
+				return 0, err
+			}
+		default:
+			return 0, err
+		}
+	}
+}
+
+// regain waits until the generator has a worker number again.
+func (s *stamper) regain(ctx context.Context, at time.Time) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		_, err := s.made.AtN(at, nil)
+		if err != nil && !errors.Is(err, uid.ErrReservation) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxElapsedTime(retryFor), backoff.WithNotify(func(err error, _ time.Duration) { s.notify("waiting: %v", err) }))
+	return err
+}
