@@ -126,23 +126,6 @@ func ExampleParts() {
 	// 1541815603606036480 <nil>
 }
 
-// A date is midnight in UTC. The midnight of another zone is written with its
-// offset.
-func ExampleParseEpoch() {
-	for _, text := range []string{"2016-05-20", "2016-05-20T00:00:00+08:00", "20 May 2016"} {
-		epoch, err := bits.ParseEpoch(text)
-		if err != nil {
-			fmt.Println(err)
-			continue
-		}
-		fmt.Println(epoch)
-	}
-	// Output:
-	// 2016-05-20 00:00:00 +0000 UTC
-	// 2016-05-19 16:00:00 +0000 UTC
-	// bits: invalid layout: epoch "20 May 2016" is neither a date, such as 2026-01-01, nor an RFC 3339 timestamp
-}
-
 // Many ids a millisecond for a few hundred workers, until the next century.
 func ExampleLayout() {
 	layout := bits.Layout{

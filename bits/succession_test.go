@@ -13,7 +13,7 @@ import (
 
 func TestSuccession(t *testing.T) {
 	day := func(text string) time.Time {
-		at, err := bits.ParseEpoch(text)
+		at, err := time.Parse(time.DateOnly, text)
 		need.Must(t, err)
 		return at
 	}

@@ -75,7 +75,7 @@ func ParseLayout(text string) (Layout, error) {
 		seen[name] = true
 		switch name {
 		case "epoch":
-			layout.Epoch, err = ParseEpoch(value)
+			layout.Epoch, err = parseEpoch(value)
 		case "unit":
 			layout.Unit, err = time.ParseDuration(value)
 			if err != nil {
@@ -124,9 +124,7 @@ func parseWidths(text string) (Layout, error) {
 	return layout, nil
 }
 
-// ParseEpoch reads an epoch from text: a date, taken as midnight UTC, or an RFC 3339 timestamp.
-// The error quotes the text and matches [ErrLayout].
-func ParseEpoch(text string) (time.Time, error) {
+func parseEpoch(text string) (time.Time, error) {
 	for _, form := range []string{time.DateOnly, time.RFC3339Nano} {
 		if t, err := time.Parse(form, text); err == nil {
 			return t.UTC(), nil

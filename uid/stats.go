@@ -7,6 +7,11 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
+// Reporter is a generator whose [Stats] uidprom.New exports and uidstatus.New shows. Every generator
+// of uidring is a Reporter, except segment.Tags, which holds a generator for each tag. Stats must be
+// safe for concurrent use, and must not block.
+type Reporter interface{ Stats() Stats }
+
 // Stats holds the counts and state of any kind of generator. Reading it does not slow calls down.
 // Calls in flight may be missing from the counts.
 type Stats struct {

@@ -74,7 +74,7 @@ func (c Claims[ID, Run]) limited(ctx context.Context, limit int64, how How) (rin
 
 // NextN fills ids as Next does.
 func (c Claims[ID, Run]) NextN(ids []ID) (int, error) {
-	return c.fill(context.Background(), ids, Next)
+	return c.Fill(context.Background(), ids, Next)
 }
 
 // Wait returns an id, and blocks until one is ready.
@@ -90,10 +90,11 @@ func (c Claims[ID, Run]) Wait(ctx context.Context) (ID, error) {
 
 // WaitN fills ids as Wait does.
 func (c Claims[ID, Run]) WaitN(ctx context.Context, ids []ID) (int, error) {
-	return c.fill(ctx, ids, Wait)
+	return c.Fill(ctx, ids, Wait)
 }
 
-func (c Claims[ID, Run]) fill(ctx context.Context, ids []ID, how How) (int, error) {
+// Fill fills ids, and returns how many it has filled. If none is ready, how decides.
+func (c Claims[ID, Run]) Fill(ctx context.Context, ids []ID, how How) (int, error) {
 	n := 0
 	if c.ring != nil { // fewer calls than a claim
 		run := c.ring.TakeRun(int64(len(ids)))

@@ -19,7 +19,6 @@ const (
 	DefaultAhead       = 10 * time.Minute
 	DefaultLoadAt      = 10 // percent
 	DefaultLoadTimeout = 5 * time.Second
-	DefaultBlock       = 1000
 )
 
 // MaxStep is the upper limit for Config.MaxStep, Config.Step and StripedConfig.Block.

@@ -94,6 +94,9 @@ func TestCallsEnd(t *testing.T) {
 		tags := openTags(t, store, segment.TagsConfig{Config: config})
 		_, err := tags.Next(t.Context(), "tag")
 		must(t, err)
+		patient := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true, RejectedTake: uid.PolicyWait}})
+		_, err = patient.Next(t.Context(), "patient")
+		must(t, err)
 		gens := map[string]uid.Generator{
 			"Counter": open(t, store, config),
 			"Striped": stripe(t, []segment.Store{other}, segment.StripedConfig{Config: config}),
@@ -102,6 +105,11 @@ func TestCallsEnd(t *testing.T) {
 		unavailable := func(is bool) { store.unavailable.Store(is); other.unavailable.Store(is) }
 		unavailable(true)
 		calls := map[string]func(context.Context) error{
+			"Tags.Next": func(ctx context.Context) error { _, err := patient.Next(ctx, "patient"); return err },
+			"Tags.NextN": func(ctx context.Context) error {
+				_, err := patient.NextN(ctx, "patient", make([]uid.ID, 1))
+				return err
+			},
 			"Tags.Wait":  func(ctx context.Context) error { _, err := tags.Wait(ctx, "tag"); return err },
 			"Tags.WaitN": func(ctx context.Context) error { _, err := tags.WaitN(ctx, "tag", make([]uid.ID, 1)); return err },
 			"Tags.Claim": func(ctx context.Context) error { _, err := tags.Claim(ctx, "tag", 1); return err },
@@ -120,6 +128,8 @@ func TestCallsEnd(t *testing.T) {
 			}
 		}
 		for err := error(nil); err == nil; _, err = tags.Next(t.Context(), "tag") {
+		}
+		for err := error(nil); err == nil; _, err = patient.TryClaim("patient", 1000) {
 		}
 		for name, call := range calls {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -93,6 +93,15 @@ func (c *Counter) Next() (id uid.ID, err error) {
 	return uid.ID(taken), err
 }
 
+// next is Next, but waits at most until ctx is done.
+func (c *Counter) next(ctx context.Context) (uid.ID, error) {
+	if id, err := c.ring.TryTake(); err == nil {
+		return uid.ID(id), nil
+	}
+	run, err := c.dealer.Claim(ctx, 1, deal.Next)
+	return uid.ID(run.First), err
+}
+
 // NextN is Next for many ids: see [uid.Generator].
 func (c *Counter) NextN(ids []uid.ID) (int, error) { return c.claims.NextN(ids) }
 

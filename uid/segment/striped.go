@@ -32,7 +32,7 @@ func (c StripedConfig) Validate() error { return c.prepare().Err() }
 
 func (c *StripedConfig) prepare() *invalid.List {
 	faults := c.Config.prepare()
-	c.Block = cmp.Or(c.Block, DefaultBlock)
+	c.Block = cmp.Or(c.Block, DefaultStep)
 	invalid.Range(faults, "Block", c.Block, 1, MaxStep)
 	return faults
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/logqueue"
 	"github.com/uidring/uidring/uid"
@@ -110,18 +111,16 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	return t, nil
 }
 
-// Next returns the next id of tag. If the tag is not open, Next opens it, which may wait for the
-// store, at most until ctx is done. Opening fails with the errors of New or [ErrTooManyTags].
-// Otherwise Next works like [Counter.Next] and ignores ctx. For a deadline on every call, use Wait.
+// Next returns the next id of tag, as [Counter.Next] does, but waits at most until ctx is done. If the
+// tag is not open, Next opens it, which fails with the errors of New or [ErrTooManyTags].
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
-	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.Next(); return err })
+	err = t.with(ctx, tag, func(g *Counter) error { id, err = g.next(ctx); return err })
 	return id, err
 }
 
-// NextN is Next for many ids: see [uid.Generator]. ctx bounds only the opening of the tag. For a
-// deadline on every call, use WaitN.
+// NextN is Next for many ids: see [uid.Generator].
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
-	return t.fill(ctx, tag, ids, (*Counter).NextN)
+	return t.fill(ctx, tag, ids, deal.Next)
 }
 
 // Wait is like Next, but also waits while the store is unavailable, until ctx is done.
@@ -132,7 +131,7 @@ func (t *Tags) Wait(ctx context.Context, tag string) (id uid.ID, err error) {
 
 // WaitN is like NextN, but waits as Wait does.
 func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
-	return t.fill(ctx, tag, ids, func(g *Counter, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
+	return t.fill(ctx, tag, ids, deal.Wait)
 }
 
 // Claim returns between 1 and limit consecutive ids of tag, and waits as Wait does.
@@ -164,10 +163,10 @@ func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
 	return uid.Run{}, uid.ErrNotReady // a generator that was closed as idle is opened anew
 }
 
-func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Counter, []uid.ID) (int, error)) (int, error) {
+func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, how deal.How) (int, error) {
 	filled := 0
 	err := t.with(ctx, tag, func(g *Counter) error {
-		n, err := take(g, ids[filled:])
+		n, err := g.claims.Fill(ctx, ids[filled:], how)
 		filled += n
 		return err
 	})

@@ -224,7 +224,7 @@ func TestStartFails(t *testing.T) {
 		want           error
 	}{
 		{(*fake).hang, time.Second, time.Second, context.DeadlineExceeded},
-		{(*fake).hang, time.Minute, 2 * DefaultTimeout, uid.ErrUnavailable},
+		{(*fake).hang, time.Minute, 2 * defaultTimeout, uid.ErrUnavailable},
 		{(*fake).down, time.Minute, 0, uid.ErrUnavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -20,18 +20,17 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// These are the defaults of the fields of [Config].
 const (
-	DefaultAhead   = 10 * time.Second
-	DefaultMaxAge  = time.Minute
-	DefaultMaxIDs  = 1_000_000 // the most that servers allow by default for a counter
-	DefaultTimeout = 3 * time.Second
+	defaultAhead   = 10 * time.Second
+	defaultMaxAge  = time.Minute
+	defaultTimeout = 3 * time.Second
+	minMaxAge      = 100 * time.Millisecond // other than zero and uid.Unlimited
 )
 
-// These are the bounds on fields of [Config].
+// These are the default and the upper limit of Config.MaxIDs.
 const (
-	MaxIDs    = 1 << 24
-	MinMaxAge = 100 * time.Millisecond // the minimum MaxAge other than zero and uid.Unlimited
+	DefaultMaxIDs = 1_000_000 // the most that servers allow by default for a counter
+	MaxIDs        = 1 << 24
 )
 
 // ErrConfig is matched by every error about a [Config], a URL or a name.
@@ -88,19 +87,19 @@ func (c Config) Validate() error { return c.prepare().Err() }
 // prepare fills in the defaults and returns the wrong fields.
 func (c *Config) prepare() *invalid.List {
 	faults := invalid.Of("uidclient", ErrConfig)
-	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
+	c.MaxAge = cmp.Or(c.MaxAge, defaultMaxAge)
 	c.MaxIDs = cmp.Or(c.MaxIDs, DefaultMaxIDs)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	oldest := time.Duration(math.MaxInt64)
 	if c.MaxAge != uid.Unlimited {
 		oldest = c.MaxAge
 	}
-	if oldest < MinMaxAge {
-		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or %v for no limit", MinMaxAge, uid.Unlimited))
-		oldest = MinMaxAge
+	if oldest < minMaxAge {
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or %v for no limit", minMaxAge, uid.Unlimited))
+		oldest = minMaxAge
 	}
-	c.Ahead = cmp.Or(c.Ahead, min(DefaultAhead, oldest))
-	c.Timeout = cmp.Or(c.Timeout, min(DefaultTimeout, oldest/2)) // an answer must not be old when it comes
+	c.Ahead = cmp.Or(c.Ahead, min(defaultAhead, oldest))
+	c.Timeout = cmp.Or(c.Timeout, min(defaultTimeout, oldest/2)) // an answer must not be old when it comes
 	if c.Ahead <= 0 || c.Ahead > oldest {
 		faults.Add("Ahead", c.Ahead, fmt.Sprintf("more than 0, and at most MaxAge (%v)", c.MaxAge))
 	}

@@ -12,25 +12,18 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reporter is a generator whose Stats are exported. Every generator in uidring is a Reporter except
-// segment.Tags, which holds a generator for each tag: see [NewFunc]. For a segment.Striped, the
-// metrics are sums over its stores; NewFunc can show each store. Stats must be safe for concurrent
-// use, and must not block.
-//
-// Reporter is an alias, so that the same map can be passed to [New] and uidstatus.New.
-type Reporter = interface{ Stats() uid.Stats }
-
 // ErrConfig is matched by every error that [New] and [NewFunc] return.
 var ErrConfig = errors.New("uidprom: invalid generator")
 
 // New returns a collector for the generators. Each key of the map becomes the value of the
 // "generator" label, and must be nonempty UTF-8. The error names everything that is invalid,
-// including a nil generator and an empty map, and matches [ErrConfig].
+// including a nil generator and an empty map, and matches [ErrConfig]. For a segment.Striped, the
+// metrics are sums over its stores; [NewFunc] can show each store.
 //
 // The caller closes the generators; the collector keeps exporting the last Stats of a closed
 // generator. The collector is safe for concurrent use and starts no goroutine. Each part of an app
 // can register its own collector; a registry rejects a collector that repeats a name.
-func New(generators map[string]Reporter) (prometheus.Collector, error) {
+func New(generators map[string]uid.Reporter) (prometheus.Collector, error) {
 	if len(generators) == 0 {
 		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrConfig)
 	}
@@ -96,7 +89,7 @@ func send(descs []*prometheus.Desc, s uid.Stats, to chan<- prometheus.Metric, la
 type collector []source
 
 type source struct {
-	Reporter
+	uid.Reporter
 	descs []*prometheus.Desc
 }
 

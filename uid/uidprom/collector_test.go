@@ -12,19 +12,16 @@ import (
 	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/uidstatus"
 )
 
 var (
-	_ map[string]uidstatus.Reporter = map[string]Reporter(nil) // one map fits both
-
-	_ Reporter = (*uid.Cached)(nil)
-	_ Reporter = (*uid.Default)(nil)
+	_ uid.Reporter = (*uid.Cached)(nil)
+	_ uid.Reporter = (*uid.Default)(nil)
 )
 
 // The error names every fault.
 func TestNewRefuses(t *testing.T) {
-	c, err := New(map[string]Reporter{
+	c, err := New(map[string]uid.Reporter{
 		"":        calm(),
 		"\xff":    calm(),
 		"none":    nil,
@@ -53,7 +50,7 @@ func TestSeveralCollectors(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	register := func(names ...string) (prometheus.Collector, error) {
 		t.Helper()
-		generators := map[string]Reporter{}
+		generators := map[string]uid.Reporter{}
 		for _, name := range names {
 			generators[name] = calm()
 		}
@@ -85,7 +82,7 @@ func BenchmarkCollect(b *testing.B) {
 	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(1), uid.CachedConfig{})
 	need.Must(b, err)
 	defer gen.Close()
-	c, err := New(map[string]Reporter{"orders": gen})
+	c, err := New(map[string]uid.Reporter{"orders": gen})
 	need.Must(b, err)
 	collected := make(chan prometheus.Metric, len(figures.All))
 	b.ReportAllocs()

@@ -1,7 +1,7 @@
 // Package uidprom exports the statistics of a process's generators to Prometheus. It is a
 // separate module, so that a service without metrics does not depend on Prometheus.
 //
-//	collector, err := uidprom.New(map[string]uidprom.Reporter{"orders": gen})
+//	collector, err := uidprom.New(map[string]uid.Reporter{"orders": gen})
 //	...
 //	prometheus.MustRegister(collector)
 //

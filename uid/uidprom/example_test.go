@@ -27,7 +27,7 @@ func ExampleNew() {
 	}
 	defer gen.Close()
 
-	collector, err := uidprom.New(map[string]uidprom.Reporter{"orders": gen})
+	collector, err := uidprom.New(map[string]uid.Reporter{"orders": gen})
 	if err != nil {
 		log.Fatal(err)
 	}

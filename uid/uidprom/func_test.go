@@ -40,7 +40,7 @@ func TestComeAndGo(t *testing.T) {
 	all := map[string]uid.Stats{}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return all }))
-	clocked, err := New(map[string]Reporter{"orders": calm()})
+	clocked, err := New(map[string]uid.Reporter{"orders": calm()})
 	need.Must(t, err)
 	registry.MustRegister(clocked)
 	for _, names := range [][]string{{}, {"carts", "invoices"}, {"invoices"}} {

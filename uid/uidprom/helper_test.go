@@ -12,15 +12,16 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
+	"github.com/uidring/uidring/uid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func calm() Reporter { return statstest.Still(statstest.Calm()) }
+func calm() uid.Reporter { return statstest.Still(statstest.Calm()) }
 
 // several are generators of every kind.
-func several() map[string]Reporter {
-	all := map[string]Reporter{}
+func several() map[string]uid.Reporter {
+	all := map[string]uid.Reporter{}
 	for name, s := range statstest.Clocked() {
 		all[name] = statstest.Still(s)
 	}
@@ -40,7 +41,7 @@ func read(t testing.TB, name string) []byte {
 
 // gather registers the generators and reads them as a scrape does, in a registry
 // that looks closely.
-func gather(t testing.TB, generators map[string]Reporter) []*dto.MetricFamily {
+func gather(t testing.TB, generators map[string]uid.Reporter) []*dto.MetricFamily {
 	t.Helper()
 	c, err := New(generators)
 	need.Must(t, err)

@@ -43,7 +43,7 @@ func TestValues(t *testing.T) {
 		s := statstest.Calm()
 		tt.set(&s)
 		got := -1.0
-		for _, family := range gather(t, map[string]Reporter{"orders": statstest.Still(s)}) {
+		for _, family := range gather(t, map[string]uid.Reporter{"orders": statstest.Still(s)}) {
 			if family.GetName() == tt.metric {
 				got = family.GetMetric()[0].GetGauge().GetValue()
 			}

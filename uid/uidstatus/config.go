@@ -58,7 +58,7 @@ func (c Config) check(faults *invalid.List) *invalid.List {
 //
 // New copies the map. The caller closes the generators; the page keeps showing the last Stats of a
 // closed generator.
-func New(generators map[string]Reporter, config Config) (*Page, error) {
+func New(generators map[string]uid.Reporter, config Config) (*Page, error) {
 	p := &Page{generators: maps.Clone(generators), hosts: hosts.Of(config.Hosts), process: thisProcess(), now: time.Now,
 		more: config.More, home: config.Home}
 

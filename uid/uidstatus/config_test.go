@@ -15,7 +15,7 @@ import (
 
 // The error names every fault.
 func TestNewRefuses(t *testing.T) {
-	p, err := New(map[string]Reporter{
+	p, err := New(map[string]uid.Reporter{
 		"":        calm(),
 		"\xff":    calm(),
 		"none":    nil,
@@ -60,7 +60,7 @@ func TestHost(t *testing.T) {
 		},
 	}
 	for level, entries := range [][]string{nil, {"Ops.Example.Com"}, {"*"}} {
-		p, err := New(map[string]Reporter{"orders": calm()}, Config{Hosts: entries})
+		p, err := New(map[string]uid.Reporter{"orders": calm()}, Config{Hosts: entries})
 		need.Must(t, err)
 		ask := func(host, path string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(http.MethodGet, path, nil)

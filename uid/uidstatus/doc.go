@@ -1,7 +1,7 @@
 // Package uidstatus provides a status page for the generators of a process. An app mounts the page
 // alongside its own handlers, as it would those of net/http/pprof:
 //
-//	status, err := uidstatus.New(map[string]uidstatus.Reporter{"orders": gen}, uidstatus.Config{})
+//	status, err := uidstatus.New(map[string]uid.Reporter{"orders": gen}, uidstatus.Config{})
 //	...
 //	mux.Handle("/debug/uid/", status)
 //

@@ -34,7 +34,7 @@ func TestNoNumber(t *testing.T) {
 // A layout that ends in 292 billion years does not spoil the answer.
 func TestFarAway(t *testing.T) {
 	far := bits.Layout{TimeBits: 63, Epoch: bits.Registry().Epoch, Unit: time.Second}
-	h := at(t, map[string]Reporter{"far": statstest.Still(statstest.Ringless(far, 0))}, nil)
+	h := at(t, map[string]uid.Reporter{"far": statstest.Still(statstest.Ringless(far, 0))}, nil)
 	for target, want := range map[string]string{
 		"/stats.json":              `"layout_end_timestamp_seconds":922337`,
 		"/":                        "after the year 9999",

@@ -32,7 +32,7 @@ func ExampleNew() {
 		}
 		fmt.Fprintln(w, id)
 	})
-	status, err := uidstatus.New(map[string]uidstatus.Reporter{"orders": gen}, uidstatus.Config{Hosts: []string{"ops.example.com"}})
+	status, err := uidstatus.New(map[string]uid.Reporter{"orders": gen}, uidstatus.Config{Hosts: []string{"ops.example.com"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,14 +14,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Reporter is a generator whose Stats are shown. Every generator in uidring is a Reporter except
-// segment.Tags, which holds a generator for each tag: see [Config.More]. For a segment.Striped, the
-// page shows sums over its stores; Config.More can show each store. Stats must be safe for
-// concurrent use, and must not block.
-//
-// Reporter is an alias, so that the same map can be passed to [New] and uidprom.New.
-type Reporter = interface{ Stats() uid.Stats }
-
 // Page is an [http.Handler] for the status page and stats.json. Make one with [New]. It is safe
 // for concurrent use.
 //
@@ -29,7 +21,7 @@ type Reporter = interface{ Stats() uid.Stats }
 // "/debug/uid/" is enough. With other routers, strip the path prefix, as [http.StripPrefix] does.
 // All links are relative.
 type Page struct {
-	generators map[string]Reporter
+	generators map[string]uid.Reporter
 	hosts      hosts.Set
 	process    process
 	now        func() time.Time

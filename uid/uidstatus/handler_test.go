@@ -14,7 +14,7 @@ import (
 )
 
 func TestPaths(t *testing.T) {
-	h := at(t, map[string]Reporter{"orders": calm(), "users": calm()}, nil)
+	h := at(t, map[string]uid.Reporter{"orders": calm(), "users": calm()}, nil)
 	for _, tt := range []struct {
 		target, kind string
 		status       int
@@ -63,7 +63,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	h := at(t, map[string]Reporter{"orders": calm()}, nil)
+	h := at(t, map[string]uid.Reporter{"orders": calm()}, nil)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
 		for _, path := range []string{"/", "/stats.json", "/page.js", "/nothing"} {
 			w := httptest.NewRecorder()
@@ -86,7 +86,7 @@ func TestMethods(t *testing.T) {
 }
 
 func TestMounted(t *testing.T) {
-	h := at(t, map[string]Reporter{"orders": calm()}, nil)
+	h := at(t, map[string]uid.Reporter{"orders": calm()}, nil)
 	subtree := func(pattern string, h http.Handler) http.Handler {
 		mux := http.NewServeMux()
 		mux.Handle(pattern, h)
@@ -130,7 +130,7 @@ func TestEscaped(t *testing.T) {
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onfocus='alert(1)`, `javascript:alert(1)`,
 		"a b\tc\nd", "</title></style>", "\x00\u202e", `{{.Name}}`, "a", "a/name", "a/b?c#d%20&amp;",
 	}
-	generators := map[string]Reporter{}
+	generators := map[string]uid.Reporter{}
 	for _, name := range nasty {
 		generators[name] = calm()
 	}
@@ -165,7 +165,7 @@ func TestEscaped(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(1), uid.CachedConfig{})
 	need.Must(t, err)
-	h := at(t, map[string]Reporter{"orders": gen}, nil)
+	h := at(t, map[string]uid.Reporter{"orders": gen}, nil)
 	var group sync.WaitGroup
 	for _, path := range []string{"/", "/stats.json", "/?name=orders&id=1"} {
 		group.Go(func() {

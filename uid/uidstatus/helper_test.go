@@ -20,12 +20,12 @@ var (
 	counters = statstest.Counters
 )
 
-func calm() Reporter { return statstest.Still(statstest.Calm()) }
-func lost() Reporter { return statstest.Still(statstest.Lost()) }
+func calm() uid.Reporter { return statstest.Still(statstest.Calm()) }
+func lost() uid.Reporter { return statstest.Still(statstest.Lost()) }
 
 // several are generators of every kind with a clock.
-func several() map[string]Reporter {
-	all := map[string]Reporter{}
+func several() map[string]uid.Reporter {
+	all := map[string]uid.Reporter{}
 	for name, s := range statstest.Clocked() {
 		all[name] = statstest.Still(s)
 	}
@@ -33,7 +33,7 @@ func several() map[string]Reporter {
 }
 
 // at returns the page with its clock at noon, in a process that is always the same.
-func at(t testing.TB, generators map[string]Reporter, more map[string]uid.Stats) *Page {
+func at(t testing.TB, generators map[string]uid.Reporter, more map[string]uid.Stats) *Page {
 	t.Helper()
 	p, err := New(generators, Config{More: func() map[string]uid.Stats { return more }})
 	need.Must(t, err)

@@ -65,7 +65,7 @@ func rows(page string) (names []string) {
 func TestMany(t *testing.T) {
 	all := tenants(3000)
 	all["Tenant-0700"], all["Tenant-0600"], all["Tenant-0500"] = counters()["used"], counters()["unavailable"], counters()["closed"]
-	p := at(t, map[string]Reporter{"orders": calm(), "lost": lost()}, all)
+	p := at(t, map[string]uid.Reporter{"orders": calm(), "lost": lost()}, all)
 
 	page := get(t, p, "/").Body.String()
 	got := rows(page)

@@ -13,9 +13,8 @@ import (
 
 // Defaults of the fields of [Config].
 const (
-	DefaultWindow  = 10 * time.Minute
-	DefaultExpiry  = time.Minute
-	DefaultMaxSkew = time.Minute
+	DefaultWindow = 10 * time.Minute
+	DefaultExpiry = time.Minute
 )
 
 const (
@@ -96,7 +95,7 @@ func (c *Config) prepare() *invalid.List {
 		c.Window = cmp.Or(c.Window, c.Expiry)
 	}
 	c.Window = cmp.Or(c.Window, DefaultWindow)
-	c.MaxSkew = cmp.Or(c.MaxSkew, DefaultMaxSkew)
+	c.MaxSkew = cmp.Or(c.MaxSkew, time.Minute)
 	invalid.Range(faults, "Window", c.Window, minDuration, maxDuration)
 	invalid.Range(faults, "Expiry", c.Expiry, minDuration, maxDuration)
 	invalid.Range(faults, "MaxSkew", c.MaxSkew, minDuration, maxDuration)

@@ -27,9 +27,6 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// DefaultPrefix is the default of Config.Prefix.
-const DefaultPrefix = "uidring"
-
 // Config configures a [Store]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig]. All processes whose ids must differ must use the same cluster, Namespace and
 // Prefix.
@@ -38,7 +35,7 @@ type Config struct {
 	Namespace string
 
 	// Prefix is the prefix of the objects' names: at most 63 lower-case letters, digits and
-	// hyphens, without a hyphen at either end. Empty means DefaultPrefix.
+	// hyphens, without a hyphen at either end. Empty means uidring.
 	Prefix string
 }
 
@@ -54,7 +51,7 @@ func (c Config) Validate() error {
 }
 
 // NewLeaser returns a Leaser that keeps its numbers in the pod's own namespace, as Lease objects
-// whose names begin with DefaultPrefix. NewLeaser itself does not contact the cluster. For
+// whose names begin with uidring. NewLeaser itself does not contact the cluster. For
 // another namespace or prefix, pass a store from NewStore to lease.New.
 func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
@@ -80,7 +77,7 @@ var _ leasestore.Preparer = (*Store)(nil)
 
 // NewStore returns a Store for lease.New that keeps its rows as Lease objects.
 func NewStore(cluster *rest.Config, config Config) *Store {
-	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix), asking: make(chan struct{}, 1)}
+	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, "uidring"), asking: make(chan struct{}, 1)}
 	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
 	faults := invalid.Of("workerkube", lease.ErrConfig)
 	var err error

@@ -25,7 +25,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer gen.Close()
-	collector, err := uidprom.New(map[string]uidprom.Reporter{"orders": gen})
+	collector, err := uidprom.New(map[string]uid.Reporter{"orders": gen})
 	if err != nil {
 		log.Fatal(err)
 	}

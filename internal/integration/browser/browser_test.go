@@ -188,7 +188,7 @@ func keep(t *testing.T, ctx context.Context, name string) {
 }
 
 // serve serves an app that has the page at its place.
-func serve(t *testing.T, generators map[string]uidstatus.Reporter, config uidstatus.Config) *httptest.Server {
+func serve(t *testing.T, generators map[string]uid.Reporter, config uidstatus.Config) *httptest.Server {
 	t.Helper()
 	status, err := uidstatus.New(generators, config)
 	need.Must(t, err)

@@ -31,7 +31,7 @@ const arc = `document.querySelector('.ring .ready').getAttribute('stroke-dasharr
 func TestPage(t *testing.T) {
 	ctx := browser(t)
 	g := cached(t)
-	server := serve(t, map[string]uidstatus.Reporter{"orders": g}, uidstatus.Config{})
+	server := serve(t, map[string]uid.Reporter{"orders": g}, uidstatus.Config{})
 	complaints(t, ctx)
 
 	show(t, ctx, server.URL+place)
@@ -142,10 +142,10 @@ func TestScreens(t *testing.T) {
 	only := func(stats func() uid.Stats) *httptest.Server {
 		return serve(t, nil, uidstatus.Config{More: func() map[string]uid.Stats { return map[string]uid.Stats{"orders": stats()} }})
 	}
-	few := serve(t, map[string]uidstatus.Reporter{"sessions": d}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
+	few := serve(t, map[string]uid.Reporter{"sessions": d}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
 		return map[string]uid.Stats{"orders": busy(), "trouble": trouble(g), `<b>"quoted" & bold</b>`: idle()}
 	}})
-	many := serve(t, map[string]uidstatus.Reporter{"orders": g}, uidstatus.Config{More: func() map[string]uid.Stats { return maps.Clone(tenants) }})
+	many := serve(t, map[string]uid.Reporter{"orders": g}, uidstatus.Config{More: func() map[string]uid.Stats { return maps.Clone(tenants) }})
 	complaints(t, ctx)
 	for name, url := range map[string]string{
 		"one-idle": only(idle).URL + place + "?id=1234567890123", "one-failing": only(failing).URL + place, "few": few.URL + place, "busy": few.URL + place + "?name=orders",
@@ -193,7 +193,7 @@ func screens(t *testing.T, ctx context.Context, page, url string) {
 func TestTable(t *testing.T) {
 	ctx := browser(t)
 	orders, sessions := cached(t), cached(t)
-	server := serve(t, map[string]uidstatus.Reporter{"orders": orders, "a/b?c": sessions}, uidstatus.Config{})
+	server := serve(t, map[string]uid.Reporter{"orders": orders, "a/b?c": sessions}, uidstatus.Config{})
 	complaints(t, ctx)
 	show(t, ctx, server.URL+place)
 	_, _ = sessions.Next()
@@ -258,7 +258,7 @@ const contrast = `(() => {
 func TestServerGone(t *testing.T) {
 	ctx := browser(t)
 	g := cached(t)
-	app := serve(t, map[string]uidstatus.Reporter{"orders": g}, uidstatus.Config{}).Config.Handler
+	app := serve(t, map[string]uid.Reporter{"orders": g}, uidstatus.Config{}).Config.Handler
 	var gone atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gone.Load() {
@@ -283,7 +283,7 @@ func TestServerGone(t *testing.T) {
 func TestHidden(t *testing.T) {
 	ctx := browser(t)
 	g := cached(t)
-	server := serve(t, map[string]uidstatus.Reporter{"orders": g}, uidstatus.Config{})
+	server := serve(t, map[string]uid.Reporter{"orders": g}, uidstatus.Config{})
 	show(t, ctx, server.URL+place)
 	hide := func(hidden bool) {
 		value[bool](t, ctx, fmt.Sprintf(`Object.defineProperty(document, 'hidden', { value: %t, configurable: true }),
@@ -307,7 +307,7 @@ func TestNoScript(t *testing.T) {
 	ctx := browser(t)
 	g := cached(t)
 	id, _ := g.Next()
-	server := serve(t, map[string]uidstatus.Reporter{"orders": g}, uidstatus.Config{})
+	server := serve(t, map[string]uid.Reporter{"orders": g}, uidstatus.Config{})
 	complaints(t, ctx)
 	run(t, ctx, command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), screen(1200, "light"), chromedp.Navigate(server.URL+place))
 	until(t, ctx, text("ids_issued_total")+` === '1'`)

@@ -23,7 +23,7 @@ func TestSearch(t *testing.T) {
 		tag := fmt.Sprintf("tenant-%04d", i)
 		all[tag] = uid.Stats{Issued: int64(7 * i), Remaining: 500, Loads: &uid.LoadStats{From: "postgres table leaf_alloc", Tag: tag, LastSize: 1000, Requests: 3}}
 	}
-	server := serve(t, map[string]uidstatus.Reporter{"orders": cached(t)}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
+	server := serve(t, map[string]uid.Reporter{"orders": cached(t)}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
 		mu.Lock()
 		defer mu.Unlock()
 		return maps.Clone(all)

@@ -34,7 +34,7 @@ func (s *Store) negative(r row) error {
 func (s *Store) columns() string {
 	step := s.step
 	if step == "" {
-		step = strconv.Itoa(SequenceStep)
+		step = strconv.Itoa(sequenceStep)
 	}
 	form := cmp.Or(s.dialect().read, "%s")
 	return fmt.Sprintf(form+" AS tag, "+form+" AS counter, "+form+" AS own_step", s.tag, s.next, step)

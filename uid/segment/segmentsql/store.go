@@ -16,8 +16,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// SequenceStep is the step of a Store from [NewSequence], unless segment.Config.Step is set.
-const SequenceStep = 1000
+const sequenceStep = 1000
 
 // Store is a [segment.Store] in a table. Make one with [NewLeafAlloc] or [NewSequence]. It opens
 // no connections itself and is safe for concurrent use.
@@ -67,8 +66,8 @@ func NewLeafAlloc(db *gorm.DB, config Config) *Store {
 }
 
 // NewSequence returns a Store for the table SEQUENCE(table_name, next_id) in db. Its rows have no
-// step, so the first range has [SequenceStep] ids. See [NewLeafAlloc] for which connections are
-// used.
+// step, so the first range has 1,000 ids unless segment.Config.Step is set. See [NewLeafAlloc] for which
+// connections are used.
 func NewSequence(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }

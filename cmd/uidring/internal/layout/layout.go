@@ -126,7 +126,10 @@ Use them in queries and views: nothing is created in the database.`,
 	flags.TextVar(&next, "next", bits.Layout{}, "the `layout` that follows this one")
 	instant := func(at *time.Time) func(string) error {
 		return func(text string) (err error) {
-			if *at, err = bits.ParseEpoch(text); err != nil {
+			if *at, err = time.Parse(time.DateOnly, text); err != nil {
+				*at, err = time.Parse(time.RFC3339, text)
+			}
+			if err != nil {
 				return errors.New("want a date, such as 2026-01-01, or an RFC 3339 timestamp")
 			}
 			return nil
