@@ -71,7 +71,7 @@ func ExampleAllocator_JoinWorker() {
 		fmt.Println(err)
 		return
 	}
-	worker, err := ids.JoinWorker(3, 17) // for uid.NewStaticWorker
+	worker, err := ids.JoinWorker(3, 17) // for lease.NewStatic
 	fmt.Println(worker, err)
 	parts, err := ids.SplitWorker(worker)
 	fmt.Println(parts, err)

@@ -27,13 +27,13 @@ func TestStartAfterACrash(t *testing.T) {
 					log := slog.New(slog.NewTextHandler(&logged, nil))
 					store := new(leasetest.Memory)
 					stopped := &deadStore{Store: store}
-					dead, err := kinds[kind](lease.New(stopped, lease.Config{Assigner: uid.NewStaticWorker(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
+					dead, err := kinds[kind](lease.New(stopped, lease.Config{Assigner: lease.NewStatic(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
 					need.Must(t, err)
 					before := mustNext(t, dead)
 					stopped.dead = true
 					defer dead.Close()
 					began := time.Now()
-					gen := under(t, kind, lease.New(store, lease.Config{Assigner: uid.NewStaticWorker(3), Logger: log}), uid.CachedConfig{Layout: virtual, Logger: log})
+					gen := under(t, kind, lease.New(store, lease.Config{Assigner: lease.NewStatic(3), Logger: log}), uid.CachedConfig{Layout: virtual, Logger: log})
 					started := time.Since(began)
 					after := mustNext(t, gen)
 					if waited := time.Since(began) - started; after <= before || waited > 2*time.Second {

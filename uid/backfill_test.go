@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Whatever the order of the times, ids differ, carry their tick and ascend in it;
@@ -53,7 +54,7 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 	clock := clockAt(start)
 	config := uid.BackfillConfig{Layout: small, Now: clock.now}
 	leased := &fakeLeaser{number: 3}
-	for name, leaser := range map[string]uid.WorkerSource{"static": uid.NewStaticWorker(1), "leased": leased} {
+	for name, leaser := range map[string]uid.WorkerSource{"static": lease.NewStatic(1), "leased": leased} {
 		if _, err := uid.NewBackfill(t.Context(), leaser, config); !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("%s: %v, want ErrConfig", name, err)
 		}

@@ -19,7 +19,7 @@ func TestStartsUpToTheEnd(t *testing.T) {
 			t.Errorf("%s: error %v at the end, want ErrTimeExhausted", kind, err)
 		}
 		for _, at := range []time.Time{small.Epoch, small.End().Add(-1)} {
-			under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Layout: small, Logger: quiet, Now: clockAt(at).now})
+			under(t, kind, lease.NewStatic(1), uid.CachedConfig{Layout: small, Logger: quiet, Now: clockAt(at).now})
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestZeroIsNotIssued(t *testing.T) {
 		for kind := range kinds {
 			for range 20 { // the first sequence may be random, below half
 				clock := clockAt(start)
-				gen := under(t, kind, uid.NewStaticWorker(0), uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
+				gen := under(t, kind, lease.NewStatic(0), uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
 				if sequenceBits == 0 {
 					clock.step(time.Second) // the first tick has no other id
 				}
@@ -257,7 +257,7 @@ func TestZeroIsNotIssued(t *testing.T) {
 // The first tick of number 0 has one id less, and none of number 1.
 func TestFirstTickOfZero(t *testing.T) {
 	layout := bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 3, Epoch: start, Unit: time.Second}
-	gen := under(t, "cached", uid.NewStaticWorker(0), uid.CachedConfig{Layout: layout, Now: clockAt(start).now, Logger: quiet})
+	gen := under(t, "cached", lease.NewStatic(0), uid.CachedConfig{Layout: layout, Now: clockAt(start).now, Logger: quiet})
 	for range 20 {
 		id := mustNext(t, gen)
 		if parts, err := gen.Parse(id); err != nil || parts.Worker != 0 {

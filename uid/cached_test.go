@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Every sequence of every tick is issued, from the present tick on. The original
@@ -151,7 +152,7 @@ func TestCloseEndsWaits(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	ids := make([]uid.ID, 256)
 	for _, kind := range all {
-		gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
+		gen := under(t, kind, lease.NewStatic(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
 		if n := testing.AllocsPerRun(10_000, func() { gen.Next(); gen.NextN(ids) }); n != 0 {
 			t.Errorf("%s: Next and NextN allocate %v times, want 0", kind, n)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // loopOver draws n ids in a loop whose body takes as long as each says, and returns how
@@ -140,7 +141,7 @@ func TestAllWaits(t *testing.T) {
 // are 29 or more. What refills the ring meanwhile counts too, and may allocate.
 func TestAllDoesNotAllocate(t *testing.T) {
 	for _, kind := range all {
-		gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
+		gen := under(t, kind, lease.NewStatic(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
 		loop := func(n int) float64 {
 			ids := make([]uid.ID, n)
 			return testing.AllocsPerRun(20, func() { _, _ = calls["All"](t.Context(), gen, ids) })
@@ -210,7 +211,7 @@ func TestTryClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gen := range []generator{
 			newCached(t, uid.CachedConfig{Layout: virtual, MaxBorrow: time.Second}), newDefault(t, uid.DefaultConfig{Layout: virtual}),
-			newSlots(t, uid.NewStaticWorker(1), uid.SlotsConfig{Layout: virtual, Slots: 1}),
+			newSlots(t, lease.NewStatic(1), uid.SlotsConfig{Layout: virtual, Slots: 1}),
 		} {
 			began, total := time.Now(), int64(0)
 			run, err := gen.TryClaim(1 << 40)

@@ -153,13 +153,13 @@ func TestWorkerNumbers(t *testing.T) {
 			-1:    "worker number is -1, want 0 to 65535",
 			65536: "worker number is 65536, want 0 to 65535",
 		} {
-			_, err := open(uid.NewStaticWorker(number), uid.CachedConfig{})
+			_, err := open(lease.NewStatic(number), uid.CachedConfig{})
 			if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q in it", kind, err, want)
 			}
 		}
 		for _, number := range []int64{0, 65535} {
-			under(t, kind, uid.NewStaticWorker(number), uid.CachedConfig{Logger: quiet})
+			under(t, kind, lease.NewStatic(number), uid.CachedConfig{Logger: quiet})
 		}
 		_, err := open(lease.NewPermanent(assigner(func(_ context.Context, limit int64) (int64, error) {
 			if limit != 65535 {
@@ -209,7 +209,7 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 			soon bool
 		}{{end.AddDate(-1, 0, -1), false}, {end.AddDate(-1, 0, 1), true}} {
 			var log logged.Text
-			gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Logger: log.Logger(), Now: clockAt(test.now).now})
+			gen := under(t, kind, lease.NewStatic(1), uid.CachedConfig{Logger: log.Logger(), Now: clockAt(test.now).now})
 			if warned := log.Count("level=WARN") == 1; warned != test.soon || log.Count() > 2 {
 				t.Errorf("%s at %v: logged\n%s", kind, test.now, log.String())
 			}
@@ -233,7 +233,7 @@ func TestStartIsLogged(t *testing.T) {
 		leaser uid.WorkerSource
 		want   string
 	}{
-		{"Cached", uid.NewStaticWorker(7), `worker=7 store="static worker" reserved_until="no end"`},
+		{"Cached", lease.NewStatic(7), `worker=7 store="static worker" reserved_until="no end"`},
 		{"Default", named{&fakeLeaser{number: 8, until: until}}, `worker=8 store="shelf 7" reserved_until=2026-01-01T00:01:40Z`},
 		{"Slots", &fakeLeaser{number: 9, until: until}, `worker=9 store=*uid_test.fakeLeaser reserved_until=2026-01-01T00:01:40Z`},
 		{"Backfill", &fakeLeaser{number: 10, fresh: true}, `worker=10 store=*uid_test.fakeLeaser reserved_until="no end"`},

@@ -15,7 +15,7 @@ import (
 )
 
 func ExampleNewCached() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{
 		MaxBorrow: time.Hour,
 		MaxAge:    10 * time.Second, // an idle service's ids are no older
 	})
@@ -57,7 +57,7 @@ func (id always) Next() (uid.ID, error) { return uid.ID(id), nil }
 // A service declares the method that it calls: any generator fits, and so does a type of one
 // method in a test.
 func ExampleGenerator() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func ExampleGenerator() {
 }
 
 func ExampleCached_NextN() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func ExampleCached_NextN() {
 func ExampleNewDefault() {
 	// A clock that stands still, so that the example is always the same.
 	now := func() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC) }
-	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(7), uid.DefaultConfig{Now: now})
+	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(7), uid.DefaultConfig{Now: now})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func ExampleNewDefault() {
 
 // A service that would rather shed load than stamp ids ahead of the clock.
 func ExampleRefusal() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{
 		MaxBorrow: time.Nanosecond,
 		RejectedTake: func(r uid.Refusal) error {
 			if errors.Is(r.Err, uid.ErrBorrowLimit) {
@@ -132,23 +132,6 @@ func ExampleParseID() {
 	// Output:
 	// 960121041164754944 <nil>
 	// uid: not an id: "twelve", want a decimal number from 0 to 9223372036854775807
-}
-
-// A number from a configuration file, which no other process has. One that the
-// layout cannot hold is refused at the start.
-func ExampleNewStaticWorker() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer gen.Close()
-	fmt.Println("worker", gen.Worker())
-
-	_, err = uid.NewCached(context.Background(), uid.NewStaticWorker(65536), uid.CachedConfig{})
-	fmt.Println(err)
-	// Output:
-	// worker 7
-	// uid: invalid config: worker number is 65536, want 0 to 65535, the greatest that the layout can hold
 }
 
 // inventory stands for what an organisation has that numbers its processes.
@@ -187,7 +170,7 @@ func ExampleLeaser() {
 
 // A caller that would rather wait for an id than fail says for how long.
 func ExampleCached_Wait() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -209,7 +192,7 @@ func ExampleCached_Wait() {
 // The clock stands still, so that the example is always the same.
 func ExampleBorrowLimitError() {
 	now := time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC)
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{
 		MaxBorrow: time.Nanosecond, // no id is stamped ahead of the clock
 		Now:       func() time.Time { return now },
 	})
@@ -275,7 +258,7 @@ func ExampleStats() {
 // The clock steps back by an hour, and ids go on. They are unique, and have no order.
 func ExampleNewSlots() {
 	now := time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC)
-	gen, err := uid.NewSlots(context.Background(), uid.NewStaticWorker(7), uid.SlotsConfig{
+	gen, err := uid.NewSlots(context.Background(), lease.NewStatic(7), uid.SlotsConfig{
 		Now: func() time.Time { return now },
 	})
 	if err != nil {
@@ -311,7 +294,7 @@ func ExampleNewBackfill() {
 
 	_, err = backfill.At(time.Now().Add(time.Hour)) // live generators stamp that time
 	fmt.Println(errors.Is(err, uid.ErrBackfillTime))
-	_, err = uid.NewBackfill(ctx, uid.NewStaticWorker(7), uid.BackfillConfig{})
+	_, err = uid.NewBackfill(ctx, lease.NewStatic(7), uid.BackfillConfig{})
 	fmt.Println(errors.Is(err, uid.ErrConfig))
 	// Output:
 	// 2026-01-02 03:04:05 +0000 UTC <nil>
@@ -325,7 +308,7 @@ func ExampleDefaultConfig() {
 	now := time.Date(2000, time.January, 1, 0, 0, 7, 0, time.UTC) // where testing/synctest starts
 	layout := bits.Fleet()
 	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
-	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(3), uid.DefaultConfig{
+	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(3), uid.DefaultConfig{
 		Layout: layout,
 		Now:    func() time.Time { return now },
 	})
@@ -349,7 +332,7 @@ func ExampleDefaultConfig() {
 // The ids of a day, for a query. A superset: ids of Cached may be MaxAge older or
 // MaxBorrow newer than their call.
 func ExampleCached_Range() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{MaxBorrow: time.Hour})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{MaxBorrow: time.Hour})
 	if err != nil {
 		log.Fatal(err)
 	}

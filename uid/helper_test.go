@@ -50,7 +50,7 @@ var (
 func forKinds(t *testing.T, of []string, config uid.CachedConfig, test func(t *testing.T, gen generator)) {
 	for _, kind := range of {
 		t.Run(kind, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, under(t, kind, uid.NewStaticWorker(1), config)) })
+			synctest.Test(t, func(t *testing.T) { test(t, under(t, kind, lease.NewStatic(1), config)) })
 		})
 	}
 }
@@ -71,13 +71,13 @@ func under(tb testing.TB, kind string, leaser uid.WorkerSource, config uid.Cache
 
 func newCached(tb testing.TB, config uid.CachedConfig) *uid.Cached {
 	tb.Helper()
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(1), config)
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(1), config)
 	return opened(tb, gen, err)
 }
 
 func newDefault(tb testing.TB, config uid.DefaultConfig) *uid.Default {
 	tb.Helper()
-	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(1), config)
+	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(1), config)
 	return opened(tb, gen, err)
 }
 

@@ -68,7 +68,7 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succ
 	}
 	at := now()
 	if source == nil {
-		faults.Add("source", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.NewStaticWorker(1)")
+		faults.Add("source", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or lease.NewStatic(1)")
 	}
 	if at.Before(layout.Epoch) {
 		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "no later than now, "+instant(at.Truncate(time.Second)))

@@ -101,7 +101,7 @@ func TestClockOutsideOfTheLayout(t *testing.T) {
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 	var h holder
-	need.Must(t, h.prepare(invalid.Of("uid", ErrConfig), NewStaticWorker(1), bits.Registry(), bits.Layout{}, nil, slog.Default()))
+	need.Must(t, h.prepare(invalid.Of("uid", ErrConfig), lease.NewStatic(1), bits.Registry(), bits.Layout{}, nil, slog.Default()))
 	var numbers []int64
 	h.renumber = func(next *grant) {
 		numbers = append(numbers, next.worker)
@@ -165,7 +165,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 // A change of the number that meets Shutdown opens a Default no more: another holder may have
 // the number that was given back.
 func TestSkipAfterClose(t *testing.T) {
-	g, err := NewDefault(t.Context(), NewStaticWorker(7), DefaultConfig{})
+	g, err := NewDefault(t.Context(), lease.NewStatic(7), DefaultConfig{})
 	need.Must(t, err)
 	g.stop() // as if Shutdown came after renumber has looked whether it is closed
 	g.renumber(nil)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The first tick is the first that lies wholly behind what the number's earlier
@@ -191,7 +192,7 @@ func TestDefaultWaitsForItsTurn(t *testing.T) {
 func TestWidestLayout(t *testing.T) {
 	config := uid.CachedConfig{Layout: bits.Layout{TimeBits: 63, Epoch: small.Epoch, Unit: time.Millisecond}, Logger: quiet}
 	for _, kind := range all {
-		for _, leaser := range []uid.WorkerSource{uid.NewStaticWorker(0), &fakeLeaser{until: time.Now().Add(time.Hour)}} {
+		for _, leaser := range []uid.WorkerSource{lease.NewStatic(0), &fakeLeaser{until: time.Now().Add(time.Hour)}} {
 			mustNext(t, under(t, kind, leaser, config))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // dated is an id and when the call that returned it ended.
@@ -38,10 +39,10 @@ func TestRange(t *testing.T) {
 			} else if config.MaxBorrow < 8*time.Second {
 				config.MaxBorrow = uid.Unlimited
 			}
-			return under(t, "cached", uid.NewStaticWorker(r.Int64N(256)), config).(ranging)
+			return under(t, "cached", lease.NewStatic(r.Int64N(256)), config).(ranging)
 		},
 		"default": func(t *testing.T, r *rand.Rand) ranging {
-			return under(t, "default", uid.NewStaticWorker(r.Int64N(256)), uid.CachedConfig{Layout: layout}).(ranging)
+			return under(t, "default", lease.NewStatic(r.Int64N(256)), uid.CachedConfig{Layout: layout}).(ranging)
 		},
 	} {
 		for seed := range uint64(40) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // However far off the next tick is, a clock that steps ahead is noticed within a
@@ -46,7 +47,7 @@ func TestThreshold(t *testing.T) {
 	} {
 		layout := bits.Layout{TimeBits: 20, SequenceBits: test.sequenceBits, Epoch: start, Unit: time.Second}
 		config := uid.CachedConfig{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor, Logger: quiet}
-		gen := under(t, "cached", uid.NewStaticWorker(0), config)
+		gen := under(t, "cached", lease.NewStatic(0), config)
 		if got := gen.Stats().Ring.Threshold; got != test.want {
 			t.Errorf("%+v: threshold %d, want %d", test, got, test.want)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // even fails unless each residue modulo the powers of two up to an eighth of the
@@ -59,7 +60,7 @@ func TestBeginsAtRandom(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			counts := make([]int64, 1<<6)
 			for range 20_000 {
-				gen := under(t, kind, uid.NewStaticWorker(1), uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
+				gen := under(t, kind, lease.NewStatic(1), uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
 				sequence := parsed(t, gen, mustNext(t, gen)).Sequence
 				if sequence >= 1<<5 {
 					t.Fatalf("the first sequence is %d, want one below half", sequence)

@@ -33,7 +33,7 @@ func (r *remembering) Lease(ctx context.Context, request lease.Request) (lease.L
 		return nil, &lease.LayoutError{Layout: request.Layout, Remembered: r.has}
 	}
 	request.Granted(lease.Grant{Held: true, Number: 1, Fresh: true})
-	return lease.NewPermanent(uid.NewStaticWorker(1)).Lease(ctx, lease.Request{Limit: 9, Granted: func(lease.Grant) {}})
+	return lease.NewPermanent(lease.NewStatic(1)).Lease(ctx, lease.Request{Limit: 9, Granted: func(lease.Grant) {}})
 }
 
 // A generator without a layout asks its source once, and starts again at most once.

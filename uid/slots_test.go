@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // tiny has four ids for each tick.
@@ -158,7 +159,7 @@ func TestSlotsReserveAhead(t *testing.T) {
 func TestSlotsAtTheEnd(t *testing.T) {
 	layout := bits.Layout{TimeBits: 61, SequenceBits: 2, Epoch: start, Unit: time.Nanosecond}
 	clock := clockAt(layout.End().Add(-3))
-	gen := newSlots(t, uid.NewStaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: quiet})
+	gen := newSlots(t, lease.NewStatic(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: quiet})
 	for {
 		id, err := gen.Next()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // TestStress draws ids by one goroutine and by two for each core, in every way
@@ -71,7 +72,7 @@ func TestStress(t *testing.T) {
 						config := test.config
 						config.MaxBorrow = uid.Unlimited
 						config.Logger = quiet
-						gen := under(t, test.kind, uid.NewStaticWorker(1), config)
+						gen := under(t, test.kind, lease.NewStatic(1), config)
 						drawAll(t, gen, n, goroutines, test.ways...)
 						gen.Close()
 						// A loop claims ids that are not drawn.

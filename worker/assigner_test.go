@@ -20,7 +20,7 @@ import (
 var (
 	_ uid.WorkerSource = (*worker.Registry)(nil)
 	_ uid.WorkerSource = (*lease.Leaser)(nil)
-	_ uid.WorkerSource = worker.NewStatefulSet()
+	_ uid.WorkerSource = lease.NewStatefulSet()
 )
 
 // assigner is one under test.

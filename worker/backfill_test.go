@@ -45,10 +45,10 @@ func TestBackfillNumbers(t *testing.T) {
 		{"range", choosing(lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
 		{"range again", choosing(lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), nil},
 		{"range that is used up", choosing(lease.Config{Numbers: &lease.Range{From: 100, To: 101}}), lease.ErrExhausted},
-		{"Leaser that asks for one", choosing(lease.Config{Assigner: uid.NewStaticWorker(9)}), lease.ErrConfig},
-		{"StatefulSet", worker.NewStatefulSet(), uid.ErrConfig},
-		{"StaticWorker", uid.NewStaticWorker(11), uid.ErrConfig},
-		{"an Assigner of the user's", lease.NewPermanent(uid.NewStaticWorker(12)), uid.ErrConfig},
+		{"Leaser that asks for one", choosing(lease.Config{Assigner: lease.NewStatic(9)}), lease.ErrConfig},
+		{"StatefulSet", lease.NewStatefulSet(), uid.ErrConfig},
+		{"StaticWorker", lease.NewStatic(11), uid.ErrConfig},
+		{"an Assigner of the user's", lease.NewPermanent(lease.NewStatic(12)), uid.ErrConfig},
 	} {
 		b, err := uid.NewBackfill(t.Context(), c.leaser, uid.BackfillConfig{})
 		if c.want != nil || err != nil {

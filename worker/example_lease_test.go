@@ -2,12 +2,10 @@ package worker_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -69,32 +67,6 @@ func ExampleNewStore() {
 		fmt.Println(info.Number, info.State, info.Host, info.Type)
 	}
 	// Output: 1 held billing-7 CONTAINER
-}
-
-// A pod of a StatefulSet holds the number at the end of its name, and nobody else
-// does as long as it lives.
-func ExampleNewStatefulSet() {
-	os.Setenv("POD_NAME", "billing-7") // as a manifest would
-	defer os.Unsetenv("POD_NAME")
-	db, done := temporary()
-	defer done()
-
-	leaser := worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})
-	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer gen.Close()
-	fmt.Println("worker", gen.Worker())
-
-	// The start of a second pod waits until the first one dies or sends a heartbeat.
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_, err = uid.NewCached(ctx, leaser, uid.CachedConfig{})
-	fmt.Println("a second pod of that name:", errors.Is(err, lease.ErrHeld))
-	// Output:
-	// worker 7
-	// a second pod of that name: true
 }
 
 func temporary() (db *gorm.DB, done func()) {

@@ -33,7 +33,7 @@ func (s *store) kind(name string, db *gorm.DB, more ...option) uid.WorkerSource 
 	case aRange:
 		opts = append(opts, lease.Config{Numbers: &lease.Range{From: 1, To: 9}})
 	case anOrdinal:
-		opts = append(opts, lease.Config{Assigner: uid.NewStaticWorker(1)})
+		opts = append(opts, lease.Config{Assigner: lease.NewStatic(1)})
 	}
 	return s.leaser(db, opts...)
 }
@@ -63,7 +63,7 @@ func (f foreign) Lease(ctx context.Context, r lease.Request) (lease.Lease, error
 	if err != nil {
 		return nil, err
 	}
-	return lease.NewPermanent(uid.NewStaticWorker(key)).Lease(ctx, r)
+	return lease.NewPermanent(lease.NewStatic(key)).Lease(ctx, r)
 }
 
 // draw takes a number as another language's Registry does.

@@ -234,7 +234,7 @@ func TestOverlappingRanges(t *testing.T) {
 		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
 		take(site(100, 199))
 		take(site(200, 299))
-		take(lease.Config{Assigner: uid.NewStaticWorker(195)})
+		take(lease.Config{Assigner: lease.NewStatic(195)})
 		if lines := out.String(); lines != "" {
 			t.Fatalf("ranges without a common number: %s", lines)
 		}

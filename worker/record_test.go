@@ -181,7 +181,7 @@ func TestOrdinalsOnPrintedSchema(t *testing.T) {
 			s.Exec(t, "%s", statement)
 		}
 		for ordinal := range int64(10) {
-			if got := assign(t, s.leaser(s.DB, quiet, worker.StoreConfig{NoSchema: true}, lease.Config{Assigner: uid.NewStaticWorker(ordinal)})); got != ordinal {
+			if got := assign(t, s.leaser(s.DB, quiet, worker.StoreConfig{NoSchema: true}, lease.Config{Assigner: lease.NewStatic(ordinal)})); got != ordinal {
 				t.Errorf("number %d, want %d", got, ordinal)
 			}
 		}

@@ -52,7 +52,7 @@ func homes() map[string]func(t *testing.T) func() home {
 	all := map[string]func(t *testing.T) func() home{
 		"static": func(*testing.T) func() home {
 			return func() home {
-				return home{bits.Fleet(), func() uid.WorkerSource { return uid.NewStaticWorker(7) }, nil}
+				return home{bits.Fleet(), func() uid.WorkerSource { return lease.NewStatic(7) }, nil}
 			}
 		},
 		"Leaser on memory": func(*testing.T) func() home {

@@ -11,6 +11,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidgorm"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // An app opens the database with the GORM driver of its choice; this one has
@@ -33,7 +34,7 @@ func Example() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func ExampleKeys() {
 	}
 	defer dbtest.Close(db)
 	ctx := context.Background()
-	gen, err := uid.NewCached(ctx, uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(ctx, lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func ExampleNew() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := uid.NewDefault(context.Background(), uid.NewStaticWorker(7), uid.DefaultConfig{})
+	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(7), uid.DefaultConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

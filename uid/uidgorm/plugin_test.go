@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 var (
@@ -82,10 +83,10 @@ func TestContext(t *testing.T) {
 // Real generators, from several goroutines, of which some are the first to create.
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
-	cached, err := uid.NewCached(ctx, uid.NewStaticWorker(7), uid.CachedConfig{})
+	cached, err := uid.NewCached(ctx, lease.NewStatic(7), uid.CachedConfig{})
 	must(t, err)
 	t.Cleanup(func() { must(t, cached.Close()) })
-	stamped, err := uid.NewDefault(ctx, uid.NewStaticWorker(8), uid.DefaultConfig{})
+	stamped, err := uid.NewDefault(ctx, lease.NewStatic(8), uid.DefaultConfig{})
 	must(t, err)
 	t.Cleanup(func() { must(t, stamped.Close()) })
 

@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 var (
@@ -79,7 +80,7 @@ func TestSeveralCollectors(t *testing.T) {
 }
 
 func BenchmarkCollect(b *testing.B) {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(1), uid.CachedConfig{})
 	need.Must(b, err)
 	defer gen.Close()
 	c, err := New(map[string]uid.Reporter{"orders": gen})

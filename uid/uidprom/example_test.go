@@ -16,12 +16,13 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidprom"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The generators of a process are registered once, and shown where Prometheus
 // scrapes it.
 func ExampleNew() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The page stands beside an app's own handlers, behind the app's authentication.
 func ExampleNew() {
-	gen, err := uid.NewCached(context.Background(), uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestPaths(t *testing.T) {
@@ -163,7 +164,7 @@ func TestEscaped(t *testing.T) {
 
 // A real generator, drawn from, asked and closed at the same time.
 func TestConcurrent(t *testing.T) {
-	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(t.Context(), lease.NewStatic(1), uid.CachedConfig{})
 	need.Must(t, err)
 	h := at(t, map[string]uid.Reporter{"orders": gen}, nil)
 	var group sync.WaitGroup

@@ -59,8 +59,8 @@ type Config struct {
 	// another range, the Leaser logs a warning, but no id repeats.
 	Numbers *Range
 
-	// Assigner chooses the number to hold; nil means any free number. worker.NewStatefulSet and
-	// uid.NewStaticWorker return assigners. While another process holds the number, Leaser.Lease
+	// Assigner chooses the number to hold; nil means any free number. lease.NewStatefulSet and
+	// lease.NewStatic return assigners. While another process holds the number, Leaser.Lease
 	// logs one line and waits, as long as its context allows, until the holder's lease expires. If
 	// the holder sends a heartbeat, Lease fails with ErrHeld.
 	//

@@ -2,8 +2,6 @@ package lease
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -67,42 +65,3 @@ type Lease interface {
 type Assigner interface {
 	Assign(ctx context.Context, limit int64) (number int64, err error)
 }
-
-// NewPermanent returns a source that grants an Assigner's number without a time limit.
-func NewPermanent(a Assigner) *Permanent { return &Permanent{a} }
-
-// Permanent grants a number without a time limit. Make one with [NewPermanent].
-type Permanent struct{ assigner Assigner }
-
-// String describes, for logs, where the number comes from.
-func (p *Permanent) String() string {
-	if named, ok := p.assigner.(fmt.Stringer); ok {
-		return named.String()
-	}
-	return fmt.Sprintf("%T", p.assigner)
-}
-
-// Assign implements [Assigner].
-func (p *Permanent) Assign(ctx context.Context, limit int64) (int64, error) {
-	if p.assigner == nil {
-		return 0, errors.New("lease: NewPermanent: the Assigner is nil")
-	}
-	return p.assigner.Assign(ctx, limit)
-}
-
-// Lease assigns a number and grants it without a time limit. It checks neither the clock nor the
-// layout.
-func (p *Permanent) Lease(ctx context.Context, r Request) (Lease, error) {
-	number, err := p.Assign(ctx, r.Limit)
-	if err != nil {
-		return nil, err
-	}
-	r.Granted(Grant{Held: true, Number: number})
-	return kept{}, nil
-}
-
-type kept struct{}
-
-func (kept) Use(_, _ time.Time) {}
-
-func (kept) Release(context.Context, time.Time) error { return nil }

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
@@ -230,7 +229,7 @@ func TestPutBackAssigned(t *testing.T) {
 // A quota that several creates change at once refuses some: a start tries again, and an assigned
 // number has no row without its mark.
 func TestQuotaConflict(t *testing.T) {
-	for _, config := range []lease.Config{{}, {Assigner: uid.NewStaticWorker(0)}} {
+	for _, config := range []lease.Config{{}, {Assigner: lease.NewStatic(0)}} {
 		api, f := new(fake), new(faults)
 		refused := false
 		f.set(func(r *http.Request, send sender) (*http.Response, error) {
@@ -279,7 +278,7 @@ func TestRecordSentTwice(t *testing.T) {
 // at a time too.
 func TestAssignedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		api, config := new(fake), lease.Config{Assigner: uid.NewStaticWorker(0), Expiry: time.Minute}
+		api, config := new(fake), lease.Config{Assigner: lease.NewStatic(0), Expiry: time.Minute}
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			h, err := holdertest.Try(ctx, t, leaser(api.open(rest.Config{QPS: 1, Burst: 1}), config), 1023, time.Now)

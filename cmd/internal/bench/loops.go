@@ -15,6 +15,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Batch is how many ids a call of NextN makes.
@@ -32,13 +33,13 @@ var Roomy = bits.Layout{
 // reaches any bound within seconds.
 func NewCached(config uid.CachedConfig) (*uid.Cached, error) {
 	config.MaxBorrow, config.Logger = -1, slog.New(slog.DiscardHandler)
-	return uid.NewCached(context.Background(), uid.NewStaticWorker(0), config)
+	return uid.NewCached(context.Background(), lease.NewStatic(0), config)
 }
 
 // NewDefault starts a default generator with the layout [Roomy].
 func NewDefault() (*uid.Default, error) {
 	config := uid.DefaultConfig{Layout: Roomy, Logger: slog.New(slog.DiscardHandler)}
-	return uid.NewDefault(context.Background(), uid.NewStaticWorker(0), config)
+	return uid.NewDefault(context.Background(), lease.NewStatic(0), config)
 }
 
 // AddParallel is the floor: an atomic add, inlined, to a number that all goroutines share

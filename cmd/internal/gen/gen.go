@@ -167,7 +167,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	}
 	var leaser uid.WorkerSource = from
 	if f.worker.Kind == source.Static {
-		leaser = uid.NewStaticWorker(f.worker.Number)
+		leaser = lease.NewStatic(f.worker.Number)
 	}
 	made, err := f.start(ctx, leaser, logger)
 	if err != nil {

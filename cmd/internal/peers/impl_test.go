@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidclient"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 var batches = []int{16, bench.Batch}
@@ -72,7 +73,7 @@ func newDefault(b *testing.B) *uid.Default {
 var silent = slog.New(slog.DiscardHandler)
 
 func slots(b *testing.B) *uid.Slots {
-	gen, err := uid.NewSlots(b.Context(), uid.NewStaticWorker(0), uid.SlotsConfig{Layout: bench.Roomy, Logger: silent})
+	gen, err := uid.NewSlots(b.Context(), lease.NewStatic(0), uid.SlotsConfig{Layout: bench.Roomy, Logger: silent})
 	return started(b, gen, err)
 }
 

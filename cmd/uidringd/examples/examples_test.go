@@ -20,6 +20,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // serve starts the server's HTTP and returns its URL.
 func serve(t *testing.T) string {
 	t.Helper()
-	gen, err := uid.NewCached(t.Context(), uid.NewStaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(t.Context(), lease.NewStatic(1), uid.CachedConfig{})
 	c := servicetest.New()
 	c.Add(t, name, "cached", nil, gen, err).MaxIDs = 10_000
 	s := service.New(c, service.Config{

@@ -14,13 +14,14 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidprom"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Example gives OpenTelemetry's reader a registry that holds generators alone. A service
 // has a reader that exports: metric.NewPeriodicReader(exporter, metric.WithProducer(producer)).
 func Example() {
 	ctx := context.Background()
-	gen, err := uid.NewCached(ctx, uid.NewStaticWorker(7), uid.CachedConfig{})
+	gen, err := uid.NewCached(ctx, lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

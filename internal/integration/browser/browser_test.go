@@ -27,6 +27,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // place is where the page is mounted: not at the root, as in an app.
@@ -204,7 +205,7 @@ var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: b
 
 func cached(t *testing.T) *uid.Cached {
 	t.Helper()
-	g, err := uid.NewCached(t.Context(), uid.NewStaticWorker(7), uid.CachedConfig{Layout: layout})
+	g, err := uid.NewCached(t.Context(), lease.NewStatic(7), uid.CachedConfig{Layout: layout})
 	need.Must(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	return g

@@ -19,6 +19,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // text is an expression for a figure of the page.
@@ -109,7 +110,7 @@ func trouble(g *uid.Cached) uid.Stats {
 // The page of 1, 3 and 3,001 generators, that are idle, busy and in trouble.
 func TestScreens(t *testing.T) {
 	ctx := browser(t)
-	d, err := uid.NewDefault(t.Context(), uid.NewStaticWorker(3), uid.DefaultConfig{Layout: bits.Snowflake()})
+	d, err := uid.NewDefault(t.Context(), lease.NewStatic(3), uid.DefaultConfig{Layout: bits.Snowflake()})
 	need.Must(t, err)
 	defer d.Close()
 	g, quoted := cached(t), cached(t)

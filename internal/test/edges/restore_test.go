@@ -188,7 +188,7 @@ func TestChangeOfKind(t *testing.T) {
 	for _, kind := range dbtest.Kinds {
 		t.Run(kind, func(t *testing.T) {
 			db, ids := owned(t, kind), map[uid.ID]bool{}
-			for round, config := range []lease.Config{{}, {Numbers: &lease.Range{From: 1, To: 9}}, {Assigner: uid.NewStaticWorker(1)}, {}} {
+			for round, config := range []lease.Config{{}, {Numbers: &lease.Range{From: 1, To: 9}}, {Assigner: lease.NewStatic(1)}, {}} {
 				config.Logger, config.Window, config.Expiry = quiet, 200*time.Millisecond, 200*time.Millisecond
 				gen, err := uid.NewDefault(t.Context(), worker.NewLeaser(db, config), uid.DefaultConfig{Logger: quiet})
 				if round == 2 { // the same kind

@@ -18,6 +18,7 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,11 +31,11 @@ func newCatalog(t testing.TB) *servicetest.Catalog {
 	need.Must(t, err)
 	c := servicetest.New()
 	c.Errors["unavailable"], c.Errors["lost"] = servicetest.ErrDriver, uid.ErrRewound
-	cached, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
+	cached, err := uid.NewCached(t.Context(), lease.NewStatic(37), uid.CachedConfig{Layout: layout})
 	c.Add(t, "cached", "cached", &layout, cached, err)
-	def, err := uid.NewDefault(t.Context(), uid.NewStaticWorker(38), uid.DefaultConfig{Layout: layout})
+	def, err := uid.NewDefault(t.Context(), lease.NewStatic(38), uid.DefaultConfig{Layout: layout})
 	c.Add(t, "default", "default", &layout, def, err)
-	slots, err := uid.NewSlots(t.Context(), uid.NewStaticWorker(39), uid.SlotsConfig{Layout: layout})
+	slots, err := uid.NewSlots(t.Context(), lease.NewStatic(39), uid.SlotsConfig{Layout: layout})
 	c.Add(t, "slots", "slots", &layout, slots, err)
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
 	c.Add(t, "orders", "segment", nil, counter, err)

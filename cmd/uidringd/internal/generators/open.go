@@ -111,9 +111,9 @@ type fixed interface {
 func fixedNumber(w source.Source) fixed {
 	switch w.Kind {
 	case source.Static:
-		return uid.NewStaticWorker(w.Number)
+		return lease.NewStatic(w.Number)
 	case source.StatefulSet:
-		return worker.NewStatefulSet()
+		return lease.NewStatefulSet()
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,9 +49,9 @@ func newCatalog(t testing.TB) catalog {
 	t.Helper()
 	layout, c := bits.Registry(), servicetest.New()
 	c.Errors["unavailable"], c.Errors["spent"], c.Errors["hangs"] = servicetest.ErrDriver, segment.ErrUsedUp, uid.ErrNotReady
-	cached, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
+	cached, err := uid.NewCached(t.Context(), lease.NewStatic(37), uid.CachedConfig{Layout: layout})
 	c.Add(t, "ids", "cached", &layout, cached, err)
-	rare, err := uid.NewCached(t.Context(), uid.NewStaticWorker(38), uid.CachedConfig{Layout: layout})
+	rare, err := uid.NewCached(t.Context(), lease.NewStatic(38), uid.CachedConfig{Layout: layout})
 	entry := c.Add(t, "rare", "cached", &layout, rare, err)
 	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
 	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})

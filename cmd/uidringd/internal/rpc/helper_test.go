@@ -22,6 +22,7 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func newCatalog(t testing.TB) *servicetest.Catalog {
 	t.Helper()
 	layout, c := bits.Registry(), servicetest.New()
-	clocked, err := uid.NewCached(t.Context(), uid.NewStaticWorker(37), uid.CachedConfig{Layout: layout})
+	clocked, err := uid.NewCached(t.Context(), lease.NewStatic(37), uid.CachedConfig{Layout: layout})
 	c.Add(t, "ids", "", &layout, clocked, err).MaxIDs = 10_000
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
 	c.Add(t, "orders", "", nil, counter, err)

@@ -1,4 +1,4 @@
-package worker
+package lease
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"github.com/uidring/uidring/worker/lease"
 )
 
 // NewStatefulSet returns a source whose number is the ordinal of this process's pod in a Kubernetes
@@ -21,32 +19,32 @@ import (
 // one pod per name at a time, unless a pod is force-deleted, or its node is removed from the
 // cluster, while the pod is still running. A Leaser keeps both promises for you:
 //
-//	worker.NewLeaser(db, lease.Config{Assigner: worker.NewStatefulSet()})
-func NewStatefulSet() *lease.Permanent { return lease.NewPermanent(ordinal{os.Getenv, os.Hostname}) }
+//	worker.NewLeaser(db, lease.Config{Assigner: lease.NewStatefulSet()})
+func NewStatefulSet() *Permanent { return NewPermanent(ordinal{os.Getenv, os.Hostname}) }
 
 type ordinal struct {
 	getenv   func(string) string
 	hostname func() (string, error)
 }
 
-func (ordinal) String() string { return "worker.NewStatefulSet" }
+func (ordinal) String() string { return "lease.NewStatefulSet" }
 
 func (o ordinal) Assign(_ context.Context, limit int64) (int64, error) {
 	name, from := o.getenv("POD_NAME"), "POD_NAME"
 	if name == "" {
 		var err error
 		if name, err = o.hostname(); err != nil {
-			return 0, fmt.Errorf("worker: StatefulSet: POD_NAME is not set, and the host name cannot be read: %w", err)
+			return 0, fmt.Errorf("lease: StatefulSet: POD_NAME is not set, and the host name cannot be read: %w", err)
 		}
 		from = "the host name"
 	}
 	digits := name[strings.LastIndexByte(name, '-')+1:]
 	number, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil || digits == name {
-		return 0, fmt.Errorf("worker: StatefulSet: %s is %q, want a name that ends in a dash and the pod's ordinal, such as billing-7", from, name)
+		return 0, fmt.Errorf("lease: StatefulSet: %s is %q, want a name that ends in a dash and the pod's ordinal, such as billing-7", from, name)
 	}
 	if int64(number) > limit {
-		return 0, fmt.Errorf("worker: StatefulSet: %s is %q, whose ordinal %d is above %d, the largest that the layout allows", from, name, number, limit)
+		return 0, fmt.Errorf("lease: StatefulSet: %s is %q, whose ordinal %d is above %d, the largest that the layout allows", from, name, number, limit)
 	}
 	return int64(number), nil
 }
