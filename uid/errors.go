@@ -45,7 +45,8 @@ var (
 	ErrUnavailable = errors.New("uid: store or server is unavailable")
 
 	// ErrRewound means that a store or server returned ids that are not above its earlier ones.
-	// The generator does not issue them. An operator must repair the store.
+	// The generator does not issue them. An operator must repair the store; a segment continues
+	// within a minute after its counter is raised.
 	ErrRewound = errors.New("uid: store has gone back in time")
 
 	// ErrConfig is matched by every error about a config or limit in this package, or about a
@@ -113,7 +114,7 @@ type ClockBackwardError struct {
 }
 
 func (e *ClockBackwardError) Error() string {
-	return fmt.Sprintf("%v by %v, want at most %v", ErrClockBackward, e.Amount, e.Max)
+	return fmt.Sprintf("%v by %v, want at most %v; wait, or restart under another worker number", ErrClockBackward, e.Amount, e.Max)
 }
 
 // Is reports whether target is [ErrClockBackward].

@@ -37,7 +37,7 @@ func (l *loader) startLoad() {
 			return span{}, fmt.Errorf("%w: %q in %s: Reserve returned %d ids from %d, want 1 or more, the first 0 or more",
 				ErrUnusable, l.tag, l.store, count, first)
 		case first < last:
-			return span{}, fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
+			return span{}, fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d; raise the counter above every id in use",
 				uid.ErrRewound, l.store, l.tag, first, end-1, last-1)
 		default:
 			return span{first, end}, nil

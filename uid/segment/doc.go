@@ -32,7 +32,8 @@
 // that is not above its own last one, with [uid.ErrRewound]. But a process cannot detect this after
 // a restart, or if its last range lies below the restored counter. After a restore, stop the
 // processes and raise each counter above the highest id in use: uidring segments set TAG --at-least
-// N (for Redis, uidringd segments set).
+// N (for Redis, uidringd segments set). A process that rejected a range continues
+// within a minute after that.
 //
 // # New and Striped
 //

@@ -44,11 +44,12 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	what := fmt.Sprintf("%s has given out all numbers, the next would be %d", e.Store, e.Next)
+	what, out := fmt.Sprintf("%s has given out all numbers, the next would be %d", e.Store, e.Next), "lease numbers, which come back"
 	if e.Held > 0 {
 		what = fmt.Sprintf("%d numbers are held in %s, and the next new one would be %d", e.Held, e.Store, e.Next)
+		out = "stop a process, or wait until the lease of one that crashed expires"
 	}
-	return fmt.Sprintf("%v: %s; want at most %d", ErrExhausted, what, e.Max)
+	return fmt.Sprintf("%v: %s; want at most %d: %s, or change to a layout with more worker bits", ErrExhausted, what, e.Max, out)
 }
 
 // Is reports whether target is ErrExhausted.

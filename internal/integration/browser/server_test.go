@@ -100,11 +100,15 @@ func TestPassword(t *testing.T) {
 			if strings.Contains(event.Request.URL, token) {
 				t.Errorf("the browser asks for %s", event.Request.URL)
 			}
-			go func() { _ = chromedp.Do(ctx, command(fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: event.RequestID})) }()
+			go func() {
+				_ = chromedp.Do(ctx, command(fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: event.RequestID}))
+			}()
 		case *fetch.EventAuthRequired:
 			asked.Add(1)
 			login := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: "me", Password: token}
-			go func() { _ = chromedp.Do(ctx, command(fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: event.RequestID, AuthChallengeResponse: login})) }()
+			go func() {
+				_ = chromedp.Do(ctx, command(fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: event.RequestID, AuthChallengeResponse: login}))
+			}()
 		}
 	}))
 	run(t, ctx, command(fetch.Enable, fetch.EnableParams{HandleAuthRequests: new(true)}), chromedp.Navigate(url))

@@ -79,7 +79,7 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 	case errors.Is(err, uid.ErrTimeExhausted), errors.Is(err, segment.ErrUsedUp):
 		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("generator %q has no ids left", name)
 	case errors.Is(err, uid.ErrRewound):
-		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("the store of generator %q has gone back in time", name)
+		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("the store of generator %q has gone back in time; it continues within a minute once its counter is raised", name)
 	case errors.Is(err, uid.ErrClosed):
 		e.Detail = fmt.Sprintf("generator %q is closed: the server is stopping", name)
 	case errors.Is(err, segment.ErrTooManyTags):
