@@ -20,6 +20,9 @@ import (
 // still, a process writes rows without ids.
 const passes = 10
 
+// every is how often progress is written where there is no terminal to show it.
+const every = 10 * time.Second
+
 // filler fills a table, pass after pass.
 type filler struct {
 	*table
@@ -29,6 +32,7 @@ type filler struct {
 
 	limit   *rate.Limiter
 	shown   *progressbar.ProgressBar
+	began   time.Time
 	said    time.Time // when progress was last written
 	filled  int64
 	workers map[int64]bool // in the ids that were made
@@ -41,7 +45,7 @@ func (f *filler) run(ctx context.Context, rows int64) error {
 	if f.flags.rate > 0 {
 		f.limit.SetLimit(rate.Limit(f.flags.rate))
 	}
-	f.shown, f.said = cli.Progress(f.stderr, rows, "rows"), time.Now()
+	f.shown, f.began, f.said = cli.Progress(f.stderr, rows, "rows"), time.Now(), time.Now()
 	defer func() { _ = f.shown.Clear() }()
 	for range passes {
 		rows, err := f.empty(ctx, nil)
@@ -99,10 +103,11 @@ func (f *filler) write(ctx context.Context, rows []row) error {
 		f.shown.ChangeMax64(f.filled)
 	}
 	_ = f.shown.Set64(f.filled)
-	if time.Since(f.said) > 10*time.Second && !cli.Terminal(f.stderr) {
-		state := f.shown.State()
+	if time.Since(f.said) > every && !cli.Terminal(f.stderr) {
 		f.said = time.Now()
-		f.notify("%d of %d rows, %.0f a second, %v left", f.filled, state.Max, float64(f.filled)/state.SecondsSince, (time.Duration(state.SecondsLeft) * time.Second))
+		all, took := f.shown.GetMax64(), time.Since(f.began)
+		left := time.Duration(float64(took) * float64(all-f.filled) / float64(f.filled))
+		f.notify("%d of %d rows, %.0f a second, %v left", f.filled, all, float64(f.filled)/took.Seconds(), left.Round(time.Second))
 	}
 	return sleep(ctx, f.flags.pause)
 }

@@ -39,6 +39,7 @@ type table struct {
 	kept              []column // that MySQL would set to the present time in each UPDATE
 	indexes           []index
 	zone              *time.Location // of times that have none
+	format            int            // of the last time that was a text
 	ids               *bits.Allocator
 	notify            func(format string, args ...any)
 }
@@ -174,8 +175,10 @@ func (t *table) instant(raw any) (at time.Time, err error) {
 		}
 		return time.Date(v.Year(), v.Month(), v.Day(), v.Hour(), v.Minute(), v.Second(), v.Nanosecond(), t.zone), nil
 	case string:
-		for _, format := range formats {
-			if at, err = time.ParseInLocation(format, v, t.zone); err == nil {
+		for i := range formats { // the one that the last row had comes first
+			this := (t.format + i) % len(formats)
+			if at, err = time.ParseInLocation(formats[this], v, t.zone); err == nil {
+				t.format = this
 				return at, nil
 			}
 		}

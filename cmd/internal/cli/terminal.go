@@ -22,6 +22,7 @@ func Terminal(stream any) bool {
 // terminal. Finish removes it.
 func Progress(stderr io.Writer, steps int64, of string) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(steps, progressbar.OptionSetWriter(stderr), progressbar.OptionSetVisibility(Terminal(stderr)),
-		progressbar.OptionSetDescription(of), progressbar.OptionShowCount(), progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionSetDescription(of), progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(of),
+		progressbar.OptionThrottle(200*time.Millisecond),
 		progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
 }
