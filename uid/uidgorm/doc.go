@@ -13,6 +13,14 @@
 //	ID uid.ID // or *uid.ID, a struct{ uid.ID }, or Reversed
 //	ID int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 //
+// The tag also fills a column beside the key, which a database that is [migrated] needs for a while:
+//
+//	ID  int64  // from the database, as before
+//	UID uid.ID `gorm:"uid;<-:create"`
+//
+// Such a column may be NULL in older rows, which are then read as 0. With <-:create, nothing that
+// updates a row changes its id: neither Save nor an upsert.
+//
 // Whenever GORM inserts rows of a model, the plugin fills every key that is zero, and leaves other
 // keys alone. For each statement, it calls the [KeySource] once, however many rows there are, and
 // again only if a hook sets a key to zero. If the statement's context can be canceled, the plugin
@@ -88,4 +96,6 @@
 //
 // An existing key column keeps its auto-increment, which is harmless. Widen an INT key column to
 // BIGINT, or inserts fail ("Out of range value", "greater than maximum value for int4").
+//
+// [migrated]: https://github.com/uidring/uidring/blob/main/docs/migrating.md#from-auto_increment
 package uidgorm

@@ -19,7 +19,7 @@ const setting = "UID"
 
 var idType = reflect.TypeFor[uid.ID]()
 
-// key is the primary-key field of a model that opted in. It does not change.
+// key is the field of a model that opted in: its primary key or, with the tag, another. It does not change.
 type key struct {
 	schema *schema.Schema
 	field  *schema.Field
@@ -52,13 +52,14 @@ func findKey(s *schema.Schema) (*key, error) {
 		if err != nil {
 			return nil, err
 		}
-		primary := slices.Contains(s.PrimaryFields, f)
 		switch {
-		case tagged && !primary:
-			return nil, fmt.Errorf("%w: %s has the tag uid, want it on a primary key", ErrKey, k)
-		case !primary || refused || foreign[f]:
+		case tagged && !k.primary() && foreign[f]:
+			return nil, fmt.Errorf("%w: %s has the tag uid and refers to another row, whose key it gets", ErrKey, k)
+		case !k.primary() && !tagged, refused, foreign[f]:
 		case tagged && byTag:
 			return nil, fmt.Errorf("%w: %s and %s both have the tag uid, want one", ErrKey, chosen, k)
+		case chosen != nil && chosen.primary() != k.primary() && (tagged || k.byType()):
+			return nil, fmt.Errorf("%w: %s and %s would both be filled, want one, and the tag uid:false on the other", ErrKey, chosen, k)
 		case tagged:
 			chosen, byTag = k, true
 		case !byTag && k.byType():
@@ -70,6 +71,9 @@ func findKey(s *schema.Schema) (*key, error) {
 	}
 	return chosen, chosen.check()
 }
+
+// primary reports whether the key is a primary key of the model, or a part of one.
+func (k *key) primary() bool { return slices.Contains(k.schema.PrimaryFields, k.field) }
 
 func (k *key) tag() (in, out bool, err error) {
 	switch value, ok := k.field.TagSettings[setting]; {
@@ -118,6 +122,9 @@ func (k *key) check() error {
 	}
 	if !f.Creatable {
 		return fmt.Errorf("%w: %s is never written, want no -> and no <-:update in its tag", ErrKey, k)
+	}
+	if f.Updatable && !k.primary() { // Save and UpdateAll leave primary keys alone
+		return fmt.Errorf("%w: %s is written by Save and updates too, want <-:create in its tag, so that a row keeps its id", ErrKey, k)
 	}
 	return nil
 }

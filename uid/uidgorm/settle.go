@@ -159,11 +159,13 @@ func (k *key) query(stmt *gorm.Statement, query string, vars ...any) (found map[
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var n int
-		id := reflect.New(k.field.IndirectFieldType)
+		id := reflect.New(reflect.PointerTo(k.field.IndirectFieldType)) // nil for NULL
 		if err := rows.Scan(&n, id.Interface()); err != nil {
 			return nil, err
 		}
-		found[n] = append(found[n], get(id.Elem()))
+		if !id.Elem().IsNil() {
+			found[n] = append(found[n], get(id.Elem()))
+		}
 	}
 	return found, rows.Err()
 }

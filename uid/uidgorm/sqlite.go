@@ -52,7 +52,7 @@ type sqliteMigrator struct {
 func (m sqliteMigrator) FullDataTypeOf(field *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(field)
 	k, err := m.plugin.find(field.Schema)
-	if err != nil || k == nil || k.field != field {
+	if err != nil || k == nil || k.field != field || !k.primary() {
 		return expr
 	}
 	if kind, rest, _ := strings.Cut(expr.SQL, " "); strings.EqualFold(kind, "integer") {

@@ -105,11 +105,15 @@ func (f *filler) write(ctx context.Context, rows []row) error {
 	_ = f.shown.Set64(f.filled)
 	if time.Since(f.said) > every && !cli.Terminal(f.stderr) {
 		f.said = time.Now()
-		all, took := f.shown.GetMax64(), time.Since(f.began)
-		left := time.Duration(float64(took) * float64(all-f.filled) / float64(f.filled))
-		f.notify("%d of %d rows, %.0f a second, %v left", f.filled, all, float64(f.filled)/took.Seconds(), left.Round(time.Second))
+		f.notify("%s", progress(f.filled, f.shown.GetMax64(), time.Since(f.began)))
 	}
 	return sleep(ctx, f.flags.pause)
+}
+
+// progress says how far rows have come in a time.
+func progress(rows, all int64, took time.Duration) string {
+	left := time.Duration(float64(took) * float64(all-rows) / float64(max(rows, 1)))
+	return fmt.Sprintf("%d of %d rows, %.0f a second, %v left", rows, all, float64(rows)/took.Seconds(), left.Round(time.Second))
 }
 
 // sleep waits for a while, or until ctx ends.

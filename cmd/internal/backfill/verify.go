@@ -60,12 +60,14 @@ func workers(of map[int64]bool) string {
 	return fmt.Sprintf(", under worker numbers %d to %d", numbers[0], numbers[len(numbers)-1])
 }
 
-// twice returns an error if an id is in two rows.
+// twice returns an error if an id is in two rows. It groups only to find one: to count is faster by an order of magnitude.
 func (t *table) twice(ctx context.Context) error {
 	var ids []int64
 	err := t.retry(ctx, "compare the ids of "+t.name, func(tx *gorm.DB) error {
-		if t.uniquely(t.column) {
-			return nil
+		var all, distinct int64
+		err := tx.Raw(t.sql("SELECT COUNT({column}), COUNT(DISTINCT {column}) FROM {table}")).Row().Scan(&all, &distinct)
+		if err != nil || all == distinct {
+			return err
 		}
 		return tx.Raw(t.sql("SELECT {column} FROM {table} WHERE {column} IS NOT NULL GROUP BY {column} HAVING COUNT(*) > 1 LIMIT 1")).Scan(&ids).Error
 	})
