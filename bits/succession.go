@@ -25,7 +25,8 @@ type Succession struct {
 
 // NewSuccession compares the ids that old makes between began (inclusive) and ended (exclusive)
 // with the ids that next makes from then on. A zero began means old's epoch. ended must be later
-// than every old id's time, which may be ahead of the clock by up to uid.CachedConfig.MaxBorrow.
+// than every old id's time, which may be ahead of the clock by up to uid.CachedConfig.MaxBorrow. With
+// a zero ended, both layouts make ids at the same time, so only worker numbers keep ids apart.
 //
 // The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old has no ids
 // from began to ended, or if next has none from then on.
@@ -38,6 +39,16 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	if err != nil {
 		return Succession{}, fmt.Errorf("%w (the next layout)", err)
 	}
+	s := Succession{
+		low:  max(o.workerShift, n.workerShift),
+		high: min(o.timeShift, n.timeShift),
+		old:  o,
+		next: n,
+	}
+	if ended.IsZero() {
+		s.From, s.Until = n.Time(0), next.End()
+		return s, nil
+	}
 	if began.Before(old.Epoch) {
 		began = old.Epoch
 	}
@@ -48,12 +59,6 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	start := n.Tick(ended) // below 0 if next begins later
 	if start > n.maxTick {
 		return Succession{}, fmt.Errorf("%w: %s has no ids from %s on", ErrRange, n.layout, rfc3339(ended))
-	}
-	s := Succession{
-		low:  max(o.workerShift, n.workerShift),
-		high: min(o.timeShift, n.timeShift),
-		old:  o,
-		next: n,
 	}
 	least, greatest := o.first(firstTick, 0), o.last(lastTick)
 	s.Ordered = n.first(start, 0) > greatest

@@ -97,7 +97,6 @@ func TestSuccessionRefused(t *testing.T) {
 		{bits.Registry(), bits.LongLived(), at, at, bits.ErrRange},
 		{bits.Baidu(), bits.LongLived(), at, at.Add(time.Hour), bits.ErrRange},
 		{bits.Registry(), bits.Baidu(), time.Time{}, at, bits.ErrRange},
-		{bits.Registry(), bits.LongLived(), time.Time{}, time.Time{}, bits.ErrRange},
 		{bits.Registry(), bits.LongLived(), time.Time{}, bits.Registry().Epoch, bits.ErrRange},
 		{bits.Snowflake(), bits.Baidu(), time.Time{}, bits.Baidu().End(), bits.ErrRange},
 	} {
@@ -107,19 +106,20 @@ func TestSuccessionRefused(t *testing.T) {
 	}
 }
 
+func smallLayout(t *rapid.T, name string) bits.Layout {
+	return bits.Layout{
+		TimeBits:     uint8(rapid.IntRange(1, 4).Draw(t, name+" time")),
+		WorkerBits:   uint8(rapid.IntRange(0, 3).Draw(t, name+" worker")),
+		SequenceBits: uint8(rapid.IntRange(0, 3).Draw(t, name+" sequence")),
+		Epoch:        epoch.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3, 7}).Draw(t, name+" epoch")) * time.Second),
+		Unit:         time.Duration(rapid.SampledFrom([]int{1, 2, 3}).Draw(t, name+" unit")) * time.Second,
+	}
+}
+
 // Ids of two small layouts, all of them, are compared with what a Succession says.
 func TestSuccessionAgainstAllIDs(t *testing.T) {
-	layout := func(t *rapid.T, name string) bits.Layout {
-		return bits.Layout{
-			TimeBits:     uint8(rapid.IntRange(1, 4).Draw(t, name+" time")),
-			WorkerBits:   uint8(rapid.IntRange(0, 3).Draw(t, name+" worker")),
-			SequenceBits: uint8(rapid.IntRange(0, 3).Draw(t, name+" sequence")),
-			Epoch:        epoch.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 3, 7}).Draw(t, name+" epoch")) * time.Second),
-			Unit:         time.Duration(rapid.SampledFrom([]int{1, 2, 3}).Draw(t, name+" unit")) * time.Second,
-		}
-	}
 	rapid.Check(t, func(t *rapid.T) {
-		old, next := layout(t, "old"), layout(t, "next")
+		old, next := smallLayout(t, "old"), smallLayout(t, "next")
 		began := epoch.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "began")) * time.Second)
 		ended := began.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "lasted")) * time.Second)
 		s, err := bits.NewSuccession(old, next, began, ended)
@@ -153,6 +153,33 @@ func TestSuccessionAgainstAllIDs(t *testing.T) {
 		})
 		if s.Ordered != ordered || met == s.From.IsZero() {
 			t.Fatalf("%v, %v: ordered %t, from %v; found ordered %t, met %t", old, next, s.Ordered, s.From, ordered, met)
+		}
+	})
+}
+
+// If both layouts make ids at the same time, fresh numbers alone keep all of them apart.
+func TestSuccessionAtTheSameTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, next := smallLayout(t, "old"), smallLayout(t, "next")
+		s, err := bits.NewSuccession(old, next, time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := rapid.Int64Range(-1, 1<<old.WorkerBits-1).Draw(t, "used")
+		first, last, ok := s.FreshNumbers(used)
+		if !ok {
+			return
+		}
+		o, n := mustAllocator(t, old), mustAllocator(t, next)
+		ids := make(map[int64]bool)
+		each(o, 0, o.MaxTick(), func(id, _, worker int64) { ids[id] = worker <= used || ids[id] })
+		each(n, 0, n.MaxTick(), func(id, _, worker int64) {
+			if ids[id] && worker >= first && worker <= last {
+				t.Fatalf("%v, %v: id %d has a number up to %d, and a fresh one of %d to %d", old, next, id, used, first, last)
+			}
+		})
+		if s.Ordered || s.From.IsZero() {
+			t.Fatalf("%+v, want ids that can be equal at any time", s)
 		}
 	})
 }

@@ -25,11 +25,11 @@ var (
 
 // BackfillConfig configures a [Backfill]. Zero fields take their default values.
 type BackfillConfig struct {
-	// Layout, PreviousLayout, Now and Logger mean the same as in [CachedConfig]. Use the layout of
+	// Layout, Now and Logger mean the same as in [CachedConfig]. Use the layout of
 	// the live generators.
-	Layout, PreviousLayout bits.Layout
-	Now                    func() time.Time
-	Logger                 *slog.Logger
+	Layout bits.Layout
+	Now    func() time.Time
+	Logger *slog.Logger
 
 	// MaxTicks is the number of ticks that Backfill remembers. It must be at least 1; zero means
 	// 1,048,576. Beyond that number, Backfill forgets the earliest tick, and from then on refuses
@@ -42,7 +42,7 @@ type BackfillConfig struct {
 func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 
 func (c *BackfillConfig) prepare() *invalid.List {
-	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
+	faults := prepare(&c.Layout, &c.Logger)
 	c.MaxTicks = cmp.Or(c.MaxTicks, 1<<20)
 	invalid.Positive(faults, "MaxTicks", c.MaxTicks)
 	return faults
@@ -86,7 +86,7 @@ func startBackfill(ctx context.Context, source WorkerSource, config BackfillConf
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
 	b.holder.unused = true
 	b.holder.from = from
-	if err := b.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := b.holder.prepare(faults, source, config.Layout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	b.began = b.holder.bits.Tick(b.holder.now())

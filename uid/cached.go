@@ -48,7 +48,7 @@ func startCached(ctx context.Context, source WorkerSource, config CachedConfig, 
 	g := new(Cached)
 	g.holder.regranted = g.regranted
 	g.holder.from = from
-	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, source, config.Layout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	borrow := g.holder.bits.MaxTick()

@@ -45,14 +45,9 @@ type CachedConfig struct {
 	// A new store, and a source without a store, get [bits.Fleet], and a new table of a
 	// worker.Registry gets [bits.Registry]. If the store has numbers but remembers no layout, the
 	// error matches lease.ErrLayout, and Layout must be set. [Cached.Layout] returns the layout in
-	// use. [Backfill] cannot make ids for rows older than the layout's Epoch.
+	// use, and lease.Leaser.ChangeLayout changes that of a store. [Backfill] cannot make ids for rows
+	// older than the layout's Epoch.
 	Layout bits.Layout
-
-	// PreviousLayout is the layout to migrate from; zero means none. The store of worker numbers
-	// remembers its layout, and refuses any other Layout unless PreviousLayout is the remembered
-	// one. Set PreviousLayout only if [bits.NewSuccession] shows that ids of the two layouts cannot
-	// collide.
-	PreviousLayout bits.Layout
 
 	// BoostPower, from 1 to 20, sizes the ring, which holds the ids of 2^BoostPower ticks. The ring
 	// must not hold more ticks than can be valid at one time: the current one, those up to
@@ -102,9 +97,9 @@ type CachedConfig struct {
 
 // DefaultConfig configures a [Default] generator. Zero fields take their default values.
 type DefaultConfig struct {
-	// Layout, PreviousLayout and Logger mean the same as in [CachedConfig].
-	Layout, PreviousLayout bits.Layout
-	Logger                 *slog.Logger
+	// Layout and Logger mean the same as in [CachedConfig].
+	Layout bits.Layout
+	Logger *slog.Logger
 
 	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward, Default waits;
 	// beyond that, it fails with [ErrClockBackward]. Zero means 5 milliseconds; with [None], it
@@ -119,16 +114,13 @@ type DefaultConfig struct {
 
 // prepare fills in the defaults of what all configs have, and returns the wrong fields. A constructor
 // has settled the layout before; Validate takes that of a new store.
-func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *invalid.List {
+func prepare(layout *bits.Layout, logger **slog.Logger) *invalid.List {
 	*logger = cmp.Or(*logger, slog.Default())
 	faults := invalid.Of("uid", ErrConfig)
 	if *layout == (bits.Layout{}) {
 		*layout = bits.Fleet()
 	}
 	faults.Wrap("Layout", layout.Validate())
-	if succeeds != (bits.Layout{}) {
-		faults.Wrap("PreviousLayout", succeeds.Validate())
-	}
 	return faults
 }
 
@@ -143,7 +135,7 @@ func checkLimit(faults *invalid.List, name string, limit time.Duration) {
 func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
 func (c *DefaultConfig) prepare() *invalid.List {
-	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
+	faults := prepare(&c.Layout, &c.Logger)
 	checkLimit(faults, "MaxBackward", c.MaxBackward)
 	switch c.MaxBackward = cmp.Or(c.MaxBackward, DefaultMaxBackward); c.MaxBackward {
 	case None:
@@ -161,7 +153,7 @@ func (c CachedConfig) Validate() error {
 }
 
 func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
-	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
+	faults := prepare(&c.Layout, &c.Logger)
 	c.PaddingFactor = cmp.Or(c.PaddingFactor, DefaultPaddingFactor)
 	c.MaxBorrow = cmp.Or(c.MaxBorrow, DefaultMaxBorrow)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)

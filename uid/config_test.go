@@ -58,7 +58,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		{uid.SlotsConfig{Layout: wide, Slots: -1}, []string{"Layout: bits: invalid layout", "Slots is -1, want a power of two from 1 to 65536"}},
 		{uid.SlotsConfig{Slots: 3}, []string{"Slots is 3"}},
 		{uid.SlotsConfig{Slots: 1 << 17}, []string{"Slots is 131072"}},
-		{uid.BackfillConfig{PreviousLayout: wide, MaxTicks: -1}, []string{"PreviousLayout: bits: invalid layout", "MaxTicks is -1, want more than 0"}},
+		{uid.BackfillConfig{Layout: wide, MaxTicks: -1}, []string{"Layout: bits: invalid layout", "MaxTicks is -1, want more than 0"}},
 	} {
 		err := test.config.Validate()
 		if !errors.Is(err, uid.ErrConfig) {

@@ -70,7 +70,7 @@ func startDefault(ctx context.Context, source WorkerSource, config DefaultConfig
 	g.skipped.Store(math.MinInt64) // last is never so low
 	g.holder.renumber = g.renumber
 	g.holder.from = from
-	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, source, config.Layout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.claims = deal.NewClaims[ID, Run](g.claim)

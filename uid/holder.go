@@ -17,17 +17,16 @@ import (
 // holder holds the worker number of a generator whose ids carry time: a lease of the number,
 // the layout of the ids, and the ticks that may be stamped under the number.
 type holder struct {
-	bits     bits.Allocator
-	shift    uint8     // SequenceBits
-	width    uint8     // SequenceBits and WorkerBits
-	end      time.Time // of the layout
-	from     origin    // of the layout
-	succeeds string    // the text of an earlier layout; empty is none
-	now      func() time.Time
-	lease    lease.Lease
-	log      *slog.Logger
-	store    string // of the worker number, for the log
-	unused   bool   // take only a number that was never given
+	bits   bits.Allocator
+	shift  uint8     // SequenceBits
+	width  uint8     // SequenceBits and WorkerBits
+	end    time.Time // of the layout
+	from   origin    // of the layout
+	now    func() time.Time
+	lease  lease.Lease
+	log    *slog.Logger
+	store  string // of the worker number, for the log
+	unused bool   // take only a number that was never given
 
 	// renumber, if set, gets a new number's grant before it is installed. Meanwhile nothing
 	// may be stamped.
@@ -62,7 +61,7 @@ func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.la
 
 // prepare does the part of the start that needs no worker number, so that an unusable
 // config uses up no number.
-func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	if now == nil {
 		now = time.Now
 	}
@@ -83,9 +82,6 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout, succ
 	h.bits = *allocator // a copy, one load nearer to the hot paths
 	h.shift, h.width = layout.SequenceBits, layout.WorkerBits+layout.SequenceBits
 	h.end = layout.End()
-	if succeeds != (bits.Layout{}) {
-		h.succeeds = layoutText(succeeds)
-	}
 	h.now, h.log = now, logger
 	h.grant.Store(empty(-1, nil))
 	if !at.Before(h.end) {
@@ -111,8 +107,7 @@ func (h *holder) take(ctx context.Context, source WorkerSource) error {
 		return fmt.Errorf("uid: take a worker number: %w", err)
 	}
 	held, err := source.Lease(ctx, lease.Request{
-		Limit: h.bits.MaxWorker(), Clock: h.now, Granted: h.granted, Layout: layoutText(h.bits.Layout()), PreviousLayout: h.succeeds,
-		Fresh: h.unused,
+		Limit: h.bits.MaxWorker(), Clock: h.now, Granted: h.granted, Layout: layoutText(h.bits.Layout()), Fresh: h.unused,
 	})
 	if err != nil {
 		return err // it names the operation

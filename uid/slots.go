@@ -28,11 +28,11 @@ var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 
 // SlotsConfig configures a [Slots] generator. Zero fields take their default values.
 type SlotsConfig struct {
-	// Layout, PreviousLayout and Logger mean the same as in [CachedConfig], and Now the same as in
+	// Layout and Logger mean the same as in [CachedConfig], and Now the same as in
 	// [DefaultConfig].
-	Layout, PreviousLayout bits.Layout
-	Now                    func() time.Time
-	Logger                 *slog.Logger
+	Layout bits.Layout
+	Now    func() time.Time
+	Logger *slog.Logger
 
 	// Slots is how many ticks the generator remembers. It must be a power of two from 1 to 65,536;
 	// zero means 256. While the clock stands still, or is behind the ids after a step back, the
@@ -44,7 +44,7 @@ type SlotsConfig struct {
 func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *SlotsConfig) prepare() *invalid.List {
-	faults := prepare(&c.Layout, c.PreviousLayout, &c.Logger)
+	faults := prepare(&c.Layout, &c.Logger)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
 	if c.Slots < 1 || c.Slots > maxSlots || c.Slots&(c.Slots-1) != 0 {
 		faults.Add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", maxSlots))
@@ -118,7 +118,7 @@ func startSlots(ctx context.Context, source WorkerSource, config SlotsConfig, fr
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
 	g.holder.renumber = g.renumber
 	g.holder.from = from
-	if err := g.holder.prepare(faults, source, config.Layout, config.PreviousLayout, config.Now, config.Logger); err != nil {
+	if err := g.holder.prepare(faults, source, config.Layout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.claims = deal.NewClaims[ID, Run](g.claim)

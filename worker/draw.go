@@ -168,8 +168,9 @@ func (t *table) remove(ctx context.Context, key int64) {
 	_, _ = t.exec(ctx, "DELETE FROM {table} WHERE id = ? AND id <> -1", key)
 }
 
-// wentBack says that the counter of keys gives what leases have, as key, or what WORKER_NODE has; key is then 0.
-func wentBack(ctx context.Context, nodes, leases *table, key int64) error {
+// wentBack says that the counter of keys gives what leases have, as key, or what WORKER_NODE has; key is then 0. Keys below
+// from may not be used under the layout.
+func wentBack(ctx context.Context, nodes, leases *table, key, from int64) error {
 	var drawn int64
 	if err := nodes.ask(ctx, &drawn, nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}")); err != nil {
 		return err
@@ -182,11 +183,11 @@ func wentBack(ctx context.Context, nodes, leases *table, key int64) error {
 	switch {
 	case err != nil && !leases.absent(ctx, err):
 		return err
-	case key > 0 && is.Leased == 0: // a trigger may prevent the row
+	case key >= max(from, 1) && is.Leased == 0: // a trigger may prevent the row
 		return errIgnored
 	}
 	return fmt.Errorf("%w: the last %d keys of %s were drawn before, so its key counter has gone back, as after TRUNCATE, a restore or a failover; "+
-		"run: uidring workers raise NUMBER, with the greatest number in use, which is %d or more", ErrKey, maxDiscards, nodes.name, max(drawn, is.Greatest))
+		"run: uidring workers raise NUMBER, with the greatest number in use, which is %d or more", ErrKey, maxDiscards, nodes.name, max(drawn, is.Greatest, from-1))
 }
 
 // insertDrawn draws a key, and makes its lease row.
@@ -206,14 +207,14 @@ func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (key int64,
 			return key, done, err
 		}
 	}
-	return 0, false, wentBack(ctx, s.nodes, s.table, key)
+	return 0, false, wentBack(ctx, s.nodes, s.table, key, w.Within.From)
 }
 
 // insertPair makes the two rows one after the other.
 func (s *Store) insertPair(ctx context.Context, w leasestore.Write) (key int64, done bool, err error) {
 	key, err = s.nodes.draw(ctx, drawnNode(w), w.Within.To)
 	switch {
-	case errors.Is(err, lease.ErrExhausted):
+	case errors.Is(err, lease.ErrExhausted), err == nil && key < w.Within.From:
 		return key, false, nil
 	case err != nil:
 		return 0, false, err
@@ -243,7 +244,7 @@ func (s *Store) insertBoth(ctx context.Context, w leasestore.Write) (int64, bool
 	err := s.nodes.denied(ctx, sqldb.Alone(ctx, s.db, func(tx *gorm.DB) error {
 		return tx.Raw(s.query("WITH drawn AS (INSERT INTO "+s.nodes.quoted()+" ("+nodeColumns+") VALUES (?, ?, "+number(int64(node.Type))+
 			", CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP) RETURNING id), made AS (INSERT INTO {table} ("+leaseColumns+
-			") SELECT id, ?, "+number(w.Until)+", {now}, ?, ?, "+number(int64(w.Node.Type))+", {now} FROM drawn WHERE id BETWEEN 1 AND "+number(w.Within.To)+
+			") SELECT id, ?, "+number(w.Until)+", {now}, ?, ?, "+number(int64(w.Node.Type))+", {now} FROM drawn WHERE id BETWEEN "+number(max(w.Within.From, 1))+" AND "+number(w.Within.To)+
 			" ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id), renewable AS ("+probeUpdate+") SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
 			node.Host, node.Port, w.Token, w.Node.Host, w.Node.Port).Scan(&is).Error
 	}), s.grants()...)

@@ -15,47 +15,61 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// A table belongs to one layout.
+// A table belongs to one layout, until that is changed. Then new numbers are those that its ids may have.
 func TestLayoutIsRemembered(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		before := assign(t, s.on(s.DB))
 		old, next := bits.Registry(), bits.LongLived()
-		start := func(layout, succeeds bits.Layout) (*uid.Cached, error) {
+		start := func(layout bits.Layout) (*uid.Cached, error) {
 			t.Helper()
-			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout, PreviousLayout: succeeds})
+			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout})
 			if err == nil {
 				t.Cleanup(func() { gen.Close() })
 			}
 			return gen, err
 		}
-		refused := func(layout, succeeds, remembered bits.Layout) {
+		refused := func(layout, remembered bits.Layout) {
 			t.Helper()
 			rows := s.numbers(t)
-			_, err := start(layout, succeeds)
+			_, err := start(layout)
 			if !errors.Is(err, lease.ErrLayout) {
 				t.Fatalf("a start with %s: %v, want ErrLayout", layout, err)
 			}
-			wantAll(t, err, layout.String(), remembered.String(), s.Table, "PreviousLayout")
+			wantAll(t, err, layout.String(), remembered.String(), s.Table, "layout change --to "+layout.String())
 			wantNumbers(t, s, rows...)
 		}
-		allowed := func(layout, succeeds bits.Layout) *uid.Cached {
+		allowed := func(layout bits.Layout) *uid.Cached {
 			t.Helper()
-			gen, err := start(layout, succeeds)
+			gen, err := start(layout)
 			need.Must(t, err)
 			return gen
 		}
-		if gen := allowed(old, bits.Layout{}); gen.Worker() == before && s.name != "leaser" {
+		if gen := allowed(old); gen.Worker() == before && s.name != "leaser" {
 			t.Errorf("number %d is given twice", before)
 		}
-		allowed(old, next)
 		named := old
 		named.WorkerParts = "rack:11+host:11" // which changes no id
-		allowed(named, bits.Layout{})
-		refused(next, bits.Layout{}, old)
-		refused(next, bits.Snowflake(), old)
-		allowed(next, old)
-		allowed(next, old)
-		refused(old, bits.Layout{}, next)
+		last := allowed(named).Worker()
+		refused(next, old)
+		refused(bits.Snowflake(), old)
+		change, err := s.leaser(s.DB).ChangeLayout(t.Context(), next)
+		need.Must(t, err)
+		if change.Used < last || change.Numbers.From < 16*(last+1) { // there are fewer sequences, so numbers are greater
+			t.Errorf("%+v after number %d", change, last)
+		}
+		for _, layout := range []bits.Layout{next, {}} {
+			if gen := allowed(layout); gen.Layout().String() != next.String() || gen.Worker() < change.Numbers.From {
+				t.Errorf("number %d of %s; want one from %d", gen.Worker(), gen.Layout(), change.Numbers.From)
+			}
+		}
+		refused(old, next)
+		nodes := s.as(registry)
+		nodes.Exec(t, "DELETE FROM %s WHERE id > %d", nodes.Table, last) // as a restore does: the next keys are not among the layout's
+		nodes.setNext(t, last+1)
+		if _, err = start(next); err == nil {
+			t.Fatal("a start took a number that the layout may not have")
+		}
+		wantAll(t, err, "uidring workers raise NUMBER")
 		for _, number := range s.numbers(t) {
 			if number < 0 {
 				t.Errorf("%d is listed as a number", number)

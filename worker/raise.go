@@ -28,6 +28,25 @@ func (s *Store) Raise(ctx context.Context, number int64) error {
 	return err
 }
 
+// Counted implements leasestore.Counter, with the keys of WORKER_NODE. Where numbers are divided, it returns -1. The user
+// needs the privileges of a service and, on PostgreSQL, SELECT on the sequence of WORKER_NODE's key.
+func (s *Store) Counted(ctx context.Context) (int64, error) {
+	if err := s.nodes.look(ctx); err != nil {
+		return 0, s.nodes.noTable(err)
+	}
+	r, err := s.nodes.record(ctx)
+	if err != nil || r == nil || r.divided() {
+		return -1, err
+	}
+	next, err := s.nodes.counter(ctx)
+	if err != nil {
+		return 0, s.nodes.fail(ctx, "read the key counter of", s.nodes.marked(err))
+	}
+	var drawn int64
+	err = s.nodes.ask(ctx, &drawn, s.nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}"))
+	return max(next-1, drawn), err
+}
+
 func (s *Store) raise(ctx context.Context, number int64) error {
 	if err := errors.Join(s.nodes.look(ctx), s.resolve(ctx)); err != nil {
 		return s.nodes.noTable(err)
@@ -72,7 +91,7 @@ func (t *table) raise(ctx context.Context, number int64) error {
 		err = fmt.Errorf("%w: column id of %s owns no sequence; call nextval on the one that its default uses until it returns more than %d", ErrKey, t.name, number)
 	}
 	if err == nil {
-		_, err = t.exec(ctx, fmt.Sprintf("DO $raise$ BEGIN WHILE nextval('%s') < %d LOOP END LOOP; END $raise$", strings.ReplaceAll(sequences[0], "'", "''"), number))
+		_, err = t.execWith(ctx, []string{"USAGE ON SEQUENCE " + sequences[0]}, fmt.Sprintf("DO $raise$ BEGIN WHILE nextval('%s') < %d LOOP END LOOP; END $raise$", strings.ReplaceAll(sequences[0], "'", "''"), number))
 	}
 	return err
 }

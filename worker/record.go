@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -51,16 +52,28 @@ func (r record) divided() bool { return r.Type == typeDivided }
 // emptyPort stands for no text, which some settings of a server take for NULL.
 const emptyPort = "-"
 
-// newRecord is the record of a first start. Each of its two columns has 64 characters.
+// newRecord is the record of a first start.
 func newRecord(t leasestore.Terms, now time.Time) record {
-	text := t.Layout + ",since=" + now.UTC().Format(time.DateOnly)
-	n := min(len(text), 64)
-	r := record{text[:n], text[n:], typeDrawn}
-	if r.Port == "" {
-		r.Port = emptyPort
-	}
+	r := record{Type: typeDrawn}
 	if t.Chosen {
 		r.Type = typeDivided
+	}
+	return r.with(t.Layout, now.UTC().Format(time.DateOnly))
+}
+
+// width is how many characters each of the record's two columns has.
+const width = 64
+
+// with has another layout. The day of the first start is left out if there is no room.
+func (r record) with(layout, since string) record {
+	text := layout
+	if dated := layout + ",since=" + since; since != "" && len(dated) <= 2*width {
+		text = dated
+	}
+	n := min(len(text), width)
+	r.Host, r.Port = text[:n], text[n:]
+	if r.Port == "" {
+		r.Port = emptyPort
 	}
 	return r
 }
@@ -81,7 +94,8 @@ func (t *table) record(ctx context.Context) (*record, error) {
 }
 
 // swapLayout is SwapLayout of a leasestore.Store, for a Registry too. Of two first starts at once, one inserts the
-// record, and the other reads it. probe fails if the user lacks a right for what follows.
+// record, and the other reads it. probe fails if the user lacks a right for what follows. A change of the layout
+// keeps how numbers are taken.
 func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasestore.Terms, probe func(context.Context) error) (string, error) {
 	for {
 		r, err := nodes.record(ctx)
@@ -93,12 +107,12 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 			switch {
 			case t.Layout == "": // which only asks
 				return remembered, nil
-			case r.divided() != t.Chosen:
+			case r.divided() != t.Chosen && (old == "" || old == t.Layout):
 				return "", r.refuse(nodes, t)
 			case remembered != old || remembered == t.Layout:
 				return remembered, nil
 			}
-			if done, err := nodes.replaceRecord(ctx, *r, t); done || err != nil {
+			if done, err := nodes.replaceRecord(ctx, *r, t.Layout); done || err != nil {
 				return t.Layout, err
 			}
 			continue
@@ -234,7 +248,14 @@ func (t *table) counter(ctx context.Context) (next int64, err error) {
 			return err
 		})
 	case "postgres":
-		err = t.ask(ctx, &next, "SELECT COALESCE(pg_sequence_last_value(CAST(pg_get_serial_sequence(?, 'id') AS REGCLASS)), 0) + 1", t.quoted())
+		err = t.reads(ctx, func(tx *gorm.DB) error {
+			var sequence string
+			err := tx.Raw("SELECT COALESCE(pg_get_serial_sequence(?, 'id'), '')", t.quoted()).Scan(&sequence).Error
+			if err == nil && sequence != "" {
+				err = tx.Raw("SELECT COALESCE(pg_sequence_last_value(CAST(? AS REGCLASS)), 0) + 1", sequence).Scan(&next).Error
+			}
+			return sqldb.Denied(t.db, err, "USAGE ON SEQUENCE "+sequence)
+		})
 	case "sqlite":
 		err = t.ask(ctx, &next, "SELECT COALESCE(MAX(seq), 0) + 1 FROM sqlite_sequence WHERE name = ? COLLATE NOCASE", t.name[strings.LastIndexByte(t.name, '.')+1:])
 	}
@@ -277,9 +298,11 @@ func (t *table) insertRecord(ctx context.Context, leases *table, r record) error
 }
 
 // replaceRecord changes the layout of the record if that is still as it was read.
-func (t *table) replaceRecord(ctx context.Context, was record, terms leasestore.Terms) (bool, error) {
-	is := newRecord(terms, time.Now())
-	wrote, err := t.exec(ctx, "UPDATE {table} SET host_name = ?, port = ? WHERE id = -1 AND host_name = ? AND port = ?", is.Host, is.Port, was.Host, was.Port)
+func (t *table) replaceRecord(ctx context.Context, was record, layout string) (bool, error) {
+	_, since := was.layout()
+	is := was.with(layout, since)
+	wrote, err := t.execWith(ctx, []string{"SELECT, INSERT, UPDATE ON " + t.name}, "UPDATE {table} SET host_name = ?, port = ? WHERE id = -1 AND host_name = ? AND port = ?",
+		is.Host, is.Port, was.Host, was.Port)
 	return wrote == 1, err
 }
 

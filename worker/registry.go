@@ -14,6 +14,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/worker/internal/agreement"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -109,7 +110,12 @@ func (r *Registry) Layout(ctx context.Context) (layout string, stored bool, err 
 		return "", false, err
 	}
 	layout, err = retry(ctx, r, func() (string, error) {
-		return swapLayout(ctx, r.table, r.leases, "", leasestore.Terms{}, nil)
+		text, err := swapLayout(ctx, r.table, r.leases, "", leasestore.Terms{}, nil)
+		if text == "" || err != nil {
+			return "", err
+		}
+		is, err := agreement.Read(text)
+		return is.Layout, err
 	})
 	switch {
 	case errors.Is(err, lease.ErrLayout):
@@ -141,11 +147,13 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	if err := r.leases.beside(ctx, r.table); err != nil {
 		return 0, r.fail(ctx, "look for the table of leases beside", err)
 	}
-	if err := r.agree(ctx, request); err != nil {
+	numbers, err := r.agree(ctx, request)
+	if err != nil {
 		return 0, r.fail(ctx, "compare the layout with that of", err)
 	}
+	request.Limit = min(request.Limit, numbers.To)
 	before := r.now()
-	number, created, err := r.take(ctx, node, request)
+	number, created, err := r.take(ctx, node, request, numbers.From)
 	if err != nil {
 		return 0, err
 	}
@@ -154,39 +162,52 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	return number, sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
 }
 
-// agree compares the layout and the kind of numbers with the record, and makes one if there is none. A request without a
-// layout, that of Assign, makes none.
-func (r *Registry) agree(ctx context.Context, request lease.Request) error {
-	terms := leasestore.Terms{Within: leasestore.Range{From: 1, To: request.Limit}}
+// agree compares the layout and the kind of numbers with the record, and makes one if there is none. It returns the
+// numbers that may be used. A request without a layout, that of Assign, makes no record, and may use all.
+func (r *Registry) agree(ctx context.Context, request lease.Request) (leasestore.Range, error) {
+	terms := leasestore.Terms{Layout: request.Layout, Within: leasestore.Range{From: 1, To: request.Limit}}
 	if request.Layout != "" {
-		return request.CheckLayout(ctx, terms, func(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
-			return swapLayout(ctx, r.table, r.leases, old, terms, func(ctx context.Context) error { _, err := r.exec(ctx, probeNode); return err })
-		})
+		text, err := swapLayout(ctx, r.table, r.leases, "", terms, func(ctx context.Context) error { _, err := r.exec(ctx, probeNode); return err })
+		if err != nil {
+			return leasestore.Range{}, err
+		}
+		return agreed(text, request.Layout)
 	}
 	for {
 		is, err := r.record(ctx)
 		switch {
 		case err != nil:
-			return err
+			return agreement.All, err
 		case is != nil && is.divided():
-			return is.refuse(r.table, terms)
+			return agreement.All, is.refuse(r.table, terms)
 		case is != nil:
-			return nil
+			return agreement.All, nil
 		}
 		if again, err := first(ctx, r.table, r.leases, terms); !again || err != nil {
-			return err
+			return agreement.All, err
 		}
 	}
 }
 
-// take draws keys until one has no lease.
-func (r *Registry) take(ctx context.Context, node lease.Node, request lease.Request) (number int64, created time.Time, err error) {
+// agreed returns the numbers that may be used under a layout, or an error if the record has another one.
+func agreed(text, layout string) (leasestore.Range, error) {
+	is, err := agreement.Read(text)
+	if err == nil && is.Layout != layout {
+		err = &lease.LayoutError{Layout: layout, Remembered: is.Layout}
+	}
+	return is.Numbers, err
+}
+
+// take draws keys until one has no lease, and is not below from.
+func (r *Registry) take(ctx context.Context, node lease.Node, request lease.Request, from int64) (number int64, created time.Time, err error) {
 	for range maxDiscards {
 		if number, err = r.draw(ctx, node, request.Limit); r.dialect().Duplicate(err) { // PostgreSQL counts without looking at the rows
 			number = 0
 			continue
 		} else if err != nil {
 			return 0, created, r.fail(ctx, "register in", err)
+		} else if number < from {
+			continue
 		}
 		if created, err = r.confirm(ctx, number, node, request); err != nil {
 			return 0, created, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
@@ -199,7 +220,7 @@ func (r *Registry) take(ctx context.Context, node lease.Node, request lease.Requ
 			return number, created, nil
 		}
 	}
-	return 0, created, r.fail(ctx, "register in", wentBack(ctx, r.table, r.leases, number))
+	return 0, created, r.fail(ctx, "register in", wentBack(ctx, r.table, r.leases, number, from))
 }
 
 // has reports whether a number has a lease. A table that is missing, or may not be read, has none.
@@ -221,8 +242,12 @@ func (r *Registry) confirm(ctx context.Context, number int64, wrote lease.Node, 
 	}
 	if len(rows) > 0 && rows[0].ID == recordID {
 		is := record{rows[0].HostName, rows[0].Port, rows[0].Type}
-		if remembered, _ := is.layout(); request.Layout != "" && remembered != request.Layout {
-			return time.Time{}, &lease.LayoutError{Layout: request.Layout, Remembered: remembered}
+		if text, _ := is.layout(); request.Layout != "" {
+			if numbers, err := agreed(text, request.Layout); err != nil {
+				return time.Time{}, err
+			} else if number < numbers.From || number > numbers.To {
+				return time.Time{}, leasestore.Transient(fmt.Errorf("the layout has changed, and only numbers %s may be used now", numbers))
+			}
 		}
 		if is.divided() {
 			return time.Time{}, is.refuse(r.table, leasestore.Terms{Within: leasestore.Range{From: number, To: number}})

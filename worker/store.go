@@ -29,7 +29,10 @@ type Store struct {
 	log    atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
 }
 
-var _ leasestore.Preparer = (*Store)(nil)
+var (
+	_ leasestore.Preparer = (*Store)(nil)
+	_ leasestore.Counter  = (*Store)(nil)
+)
 
 // NewLeaser returns a Leaser that uses the tables WORKER_LEASE and WORKER_NODE in db. NewLeaser
 // itself does not contact the database. The Leaser's methods report, in one error, everything that

@@ -81,10 +81,15 @@ func (t *table) alone(ctx context.Context, f func(tx *gorm.DB) error) error {
 
 // exec runs one statement, which commits by itself, and returns how many rows it wrote.
 func (t *table) exec(ctx context.Context, statement string, vars ...any) (rows int64, err error) {
+	return t.execWith(ctx, t.grants(), statement, vars...)
+}
+
+// execWith is exec for a statement that needs other rights.
+func (t *table) execWith(ctx context.Context, grants []string, statement string, vars ...any) (rows int64, err error) {
 	err = t.alone(ctx, func(tx *gorm.DB) error {
 		result := tx.Exec(t.query(statement), t.values(vars...)...)
 		rows = result.RowsAffected
-		return result.Error
+		return sqldb.Denied(t.db, result.Error, grants...)
 	})
 	return rows, err
 }

@@ -50,7 +50,7 @@ func TestOtherLayout(t *testing.T) {
 	uidring.Succeed(t, "gen", "--layout", "registry")
 	for _, worker := range []string{"registry", "lease"} {
 		got := uidring.Invoke(t, "", "gen", "--layout", "fleet", "--worker", worker)
-		for _, want := range []string{"uidring.db", "leave out --layout, ", "uidring layout 28/22/13", " --next 31/16/16", "--succeeds 28/22/13"} {
+		for _, want := range []string{"uidring.db", "leave out --layout, ", "uidring layout change --to 31/16/16"} {
 			if got.Code != 1 || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "worker.") || len(got.Stderr) > 500 {
 				t.Errorf("%s: %+v, want %q", worker, got, want)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/backfill"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/layout"
 	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
@@ -46,6 +47,6 @@ immediately. On a signal during startup, it exits with code 143 or 130.`,
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(backfill.New(stores.All), gen.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
+	root.AddCommand(backfill.New(stores.All), gen.New(stores.All), layout.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
 	return root
 }

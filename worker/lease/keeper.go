@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,7 @@ type keeper struct {
 	leaser  *Leaser
 	node    Node
 	within  leasestore.Range
+	exact   int64 // the only number to hold; -1 is any
 	request Request
 	holder  protocol.Holder
 	journal logqueue.Queue
@@ -127,29 +129,47 @@ func (k *keeper) prepare(ctx context.Context) error {
 	return k.leaser.fail(ctx, "prepare", err)
 }
 
-// compare compares the layout with the one that the store remembers. Before a number is taken, it has a store without
-// a layout remember this one, also after a loss: all may be gone. Once one is taken, a store without a layout is an
-// error, for which the round is tried again: another holder could have it remember another layout meanwhile.
-func (k *keeper) compare(ctx context.Context) error {
+// compare compares the layout with the one that the store remembers, and returns the numbers that may be used. Before a
+// number is taken, it has a store without a layout remember this one, also after a loss: all may be gone. Once one is
+// taken, a store without a layout is an error, for which the round is tried again: another holder could have it
+// remember another layout meanwhile.
+func (k *keeper) compare(ctx context.Context) (numbers leasestore.Range, err error) {
 	terms := leasestore.Terms{Layout: cmp.Or(k.request.Layout, anyLayout), Chosen: k.leaser.chosen, Within: k.within}
-	_, err := withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
-		if !k.agreed {
-			return struct{}{}, k.request.CheckLayout(ctx, terms, k.leaser.store.SwapLayout)
+	old := ""
+	if k.agreed {
+		old = terms.Layout
+	}
+	numbers, err = withTimeout(ctx, &k.timeout, func(ctx context.Context) (leasestore.Range, error) {
+		text, err := k.leaser.store.SwapLayout(ctx, old, terms)
+		if err != nil {
+			return leasestore.Range{}, err
 		}
-		remembered, err := k.leaser.store.SwapLayout(ctx, terms.Layout, terms)
-		switch {
-		case err != nil:
-		case remembered == "":
-			err = leasestore.Transient(errNoLayout)
-		case remembered != terms.Layout && k.request.Layout != "":
-			err = &LayoutError{terms.Layout, remembered}
+		is, err := agreed(text, k.request.Layout)
+		within := k.within
+		if owned, held := k.holder.Owns(); held {
+			within = leasestore.Range{From: owned.Number, To: owned.Number}
 		}
-		return struct{}{}, err
+		if err == nil && (is.Numbers.From > within.To || is.Numbers.To < within.From) {
+			err = fmt.Errorf("%w: ids of %s equal no earlier ids under the numbers %s, and this generator may take %s", ErrLayout, is.Layout, is.Numbers, within)
+		}
+		return is.Numbers, err
 	})
 	if err == nil || calls.Named(err) {
-		return err
+		return numbers, err
 	}
-	return k.leaser.fail(ctx, "compare the layout with that of", err)
+	return numbers, k.leaser.fail(ctx, "compare the layout with that of", err)
+}
+
+// narrow leaves numbers out that may not be used under the layout. It reports whether that was necessary.
+func (k *keeper) narrow(numbers leasestore.Range) bool {
+	within := leasestore.Range{From: max(k.within.From, numbers.From), To: min(k.within.To, numbers.To)}
+	if within == k.within {
+		return false
+	}
+	k.within = within
+	k.hold()
+	k.plan()
+	return true
 }
 
 // retry calls f until again(err) is false, ctx ends, or limit has passed; 0 is no limit.
@@ -228,7 +248,7 @@ func (k *keeper) round(ctx context.Context) error {
 		case err != nil:
 			return err
 		case done && !k.admitted:
-			if err := k.compare(ctx); err != nil {
+			if _, err := k.compare(ctx); err != nil {
 				return err
 			}
 			if k.admitted = true; k.started {
@@ -248,8 +268,11 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
 		err = k.readClock(before, &answer)
 		if _, held := k.holder.Owns(); err == nil && !held && !k.agreed { // a start with a wrong clock leaves no layout behind
-			err = k.compare(ctx)
-			k.agreed = err == nil
+			var numbers leasestore.Range
+			numbers, err = k.compare(ctx)
+			if k.agreed = err == nil; k.agreed && k.narrow(numbers) {
+				return false, nil // and looks again
+			}
 		}
 	}
 	if !k.warned { // two sites may overlap by mistake; no id repeats, since a number has one row

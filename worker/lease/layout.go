@@ -1,12 +1,12 @@
 package lease
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/uidring/uidring/internal/calls"
+	"github.com/uidring/uidring/worker/internal/agreement"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
@@ -22,8 +22,8 @@ type LayoutError struct {
 
 func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%v: this generator has %s, and the store's ids have %s; ids of two layouts can collide. "+
-		"Use the store's layout; or, if these ids never share a column with the store's, use another prefix or path; "+
-		"or, if bits.NewSuccession shows that they cannot collide, name the store's layout in the config's PreviousLayout",
+		"Leave the layout out of the config; or, if these ids never share a column with the store's, use another prefix or path; "+
+		"or, to have all generators change to the new layout, run: uidring layout change --to %[2]s (uidringd has it for stores other than SQL databases)",
 		ErrLayout, e.Layout, e.Remembered)
 }
 
@@ -60,7 +60,12 @@ func (l *Leaser) Layout(ctx context.Context) (layout string, stored bool, err er
 	}
 	k := l.keeper()
 	err = k.retry(ctx, acquireFor, transient, func() error {
-		layout, err = withTimeout(ctx, &k.timeout, l.remembered)
+		text, err := withTimeout(ctx, &k.timeout, l.remembered)
+		if layout = text; text != "" && err == nil {
+			var is agreement.Agreement
+			is, err = agreed(text, "")
+			layout = is.Layout
+		}
 		return err
 	})
 	switch {
@@ -94,24 +99,14 @@ func (l *Leaser) remembered(ctx context.Context) (string, error) {
 	return layout, err
 }
 
-// CheckLayout compares r.Layout with the layout that a store remembers, using the store's
-// SwapLayout with terms, whose Layout it sets. It has a store without a layout remember r.Layout. A
-// Leaser calls CheckLayout before it takes a number. The error is the one that swap returned, or a
-// LayoutError.
-func (r Request) CheckLayout(ctx context.Context, terms leasestore.Terms, swap func(ctx context.Context, old string, terms leasestore.Terms) (string, error)) error {
-	terms.Layout = cmp.Or(r.Layout, anyLayout)
-	remembered, err := swap(ctx, "", terms)
-	if err == nil && r.PreviousLayout != "" && remembered == r.PreviousLayout {
-		remembered, err = swap(ctx, remembered, terms)
-	}
-	if err == nil && remembered != terms.Layout && r.Layout != "" {
-		err = &LayoutError{r.Layout, remembered}
-	}
-	return err
-}
-
 // anyLayout is what a store remembers where the first holder states no layout.
 const anyLayout = "-"
 
-// errNoLayout says that the record of the layout was deleted.
-var errNoLayout = errors.New("the store no longer remembers the layout of its ids: the record was deleted or cannot be read")
+// agreed reads what the store remembers, for a generator with a layout. An empty layout accepts any.
+func agreed(text, layout string) (agreement.Agreement, error) {
+	is, err := agreement.Read(text)
+	if err == nil && layout != "" && is.Layout != layout {
+		err = &LayoutError{layout, is.Layout}
+	}
+	return is, err
+}

@@ -22,10 +22,6 @@ type Request struct {
 	// Layout accepts the store's, whatever it is; in a new store, it is remembered as "-".
 	Layout string
 
-	// PreviousLayout is an earlier layout, which Layout may replace in the store. Set it only if ids
-	// of the two layouts cannot collide: see bits.NewSuccession.
-	PreviousLayout string
-
 	// Fresh asks for a number that has never been given out, so a Leaser does not look for a free
 	// one. Each Grant is then Fresh. A Leaser with an Assigner rejects such a Request.
 	Fresh bool

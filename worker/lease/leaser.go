@@ -96,15 +96,8 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 		return nil, l.fail(ctx, "take a number from", err)
 	}
 	k := l.keeper()
-	k.node, k.request, k.within = node, r, within
-	k.holder = protocol.New(protocol.Config{
-		Limit:  within.To,
-		Exact:  exact,
-		Fresh:  r.Fresh,
-		Window: l.config.Window.Milliseconds(),
-		Token:  rand.Text,
-		Pick:   mathrand.Int64N,
-	})
+	k.node, k.request, k.within, k.exact = node, r, within, exact
+	k.hold()
 	if err := k.start(ctx); err != nil {
 		return nil, err
 	}
@@ -114,6 +107,18 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 // keeper returns a keeper that holds nothing.
 func (l *Leaser) keeper() *keeper {
 	return &keeper{leaser: l, more: make(chan struct{}, 1), done: make(chan struct{}), timeout: newTimeout(l.config.Expiry/4, 2*firstTimeout)}
+}
+
+// hold has the keeper begin with a holder that holds nothing.
+func (k *keeper) hold() {
+	k.holder = protocol.New(protocol.Config{
+		Limit:  k.within.To,
+		Exact:  k.exact,
+		Fresh:  k.request.Fresh,
+		Window: k.leaser.config.Window.Milliseconds(),
+		Token:  rand.Text,
+		Pick:   mathrand.Int64N,
+	})
 }
 
 // exact returns the only number to hold, -1 for any.

@@ -25,7 +25,6 @@ type flags struct {
 	worker    source.Source
 	stores    database.Stores
 	layout    bits.Layout
-	succeeds  bits.Layout
 	boost     int64
 	padding   int64
 	maxBorrow time.Duration
@@ -38,7 +37,7 @@ type flags struct {
 var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow", "max-age"}
 
 // clockedOnly are the flags that a segment has no use for.
-var clockedOnly = append([]string{"generator", "worker", "layout", "succeeds", "json"}, cachedOnly...)
+var clockedOnly = append([]string{"generator", "worker", "layout", "json"}, cachedOnly...)
 
 func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
@@ -51,10 +50,6 @@ func (f *flags) add(cmd *cobra.Command) {
 	set.StringVar(&f.segment, "segment", "", "draw ids from the counter with this `tag`")
 	database.TableFlag(cmd)
 	cli.LayoutFlag(cmd, &f.layout, "layout of the ids", "the one that the database remembers; in a new one fleet, or registry for --worker registry")
-	set.Func("succeeds", "`layout` of the store's earlier ids; use it only if \"uidring layout --next\" shows that new ids never equal them", func(text string) (err error) {
-		f.succeeds, err = bits.ParseLayout(text)
-		return err
-	})
 	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("size of the cached generator's ring: the ids of 2^N ticks; 1 to %d (default %d, or less for long ticks)", uid.MaxBoostPower, uid.DefaultBoostPower))
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "refill the ring below this level, in percent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative means no limit")
@@ -64,7 +59,6 @@ func (f *flags) add(cmd *cobra.Command) {
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
 	cli.Complete(cmd, "generator", cachedName, defaultName)
-	cli.Complete(cmd, "succeeds", bits.PresetNames()...)
 	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
 }
 
@@ -114,12 +108,11 @@ func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 
 func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 	return uid.CachedConfig{
-		Layout:         f.layout,
-		PreviousLayout: f.succeeds,
-		BoostPower:     int(f.boost),
-		PaddingFactor:  int(f.padding),
-		MaxBorrow:      cmp.Or(f.maxBorrow, uid.None), // 0 is the default in the library
-		MaxAge:         f.maxAge,
-		Logger:         logger,
+		Layout:        f.layout,
+		BoostPower:    int(f.boost),
+		PaddingFactor: int(f.padding),
+		MaxBorrow:     cmp.Or(f.maxBorrow, uid.None), // 0 is the default in the library
+		MaxAge:        f.maxAge,
+		Logger:        logger,
 	}
 }

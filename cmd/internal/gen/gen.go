@@ -161,7 +161,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	if f.segment != "" {
 		return openSegment(ctx, cmd, f.stores, f.segment, logger)
 	}
-	from := &numbers{dsn: database.Of(cmd, f.stores), stated: f.layout != (bits.Layout{}), kind: f.worker.Kind, logger: logger, notify: notifier(cmd), origin: fromDefault}
+	from := &numbers{dsn: database.Of(cmd, f.stores), stated: f.layout != (bits.Layout{}), program: cmd.Root().Name(), kind: f.worker.Kind, logger: logger, notify: notifier(cmd), origin: fromDefault}
 	if from.stated {
 		from.origin = fromFlag
 	}
@@ -190,7 +190,7 @@ type clocked interface {
 
 func (f *flags) start(ctx context.Context, from uid.WorkerSource, logger *slog.Logger) (clocked, error) {
 	if f.generator == defaultName {
-		return uid.NewDefault(ctx, from, uid.DefaultConfig{Layout: f.layout, PreviousLayout: f.succeeds, Logger: logger})
+		return uid.NewDefault(ctx, from, uid.DefaultConfig{Layout: f.layout, Logger: logger})
 	}
 	return uid.NewCached(ctx, from, f.config(logger))
 }

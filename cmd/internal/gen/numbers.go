@@ -17,11 +17,12 @@ import (
 // numbers gives worker numbers from a database. It connects when a start asks for the layout or
 // takes a number, so that a wrong config costs no connection and leaves no file.
 type numbers struct {
-	dsn    database.DSN
-	stated bool   // --layout was given
-	kind   string // source.Lease or source.Registry
-	logger *slog.Logger
-	notify func(format string, args ...any)
+	dsn     database.DSN
+	stated  bool   // --layout was given
+	program string // that runs
+	kind    string // source.Lease or source.Registry
+	logger  *slog.Logger
+	notify  func(format string, args ...any)
 
 	open   *database.Leases // nil if there is none
 	name   string           // of the database
@@ -74,8 +75,8 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	from, missing := n.open.Source(ctx, n.kind == source.Registry, n.logger)
 	taken, err := from.Lease(ctx, request)
 	if other, ok := errors.AsType[*lease.LayoutError](err); ok && n.stated {
-		err = fmt.Errorf("its ids have the layout %[1]s, and --layout is %[2]s: leave out --layout, or give another --dsn; or, "+
-			"if \"uidring layout %[1]s --next %[2]s\" shows that ids are never equal, --succeeds %[1]s", other.Remembered, other.Layout)
+		err = fmt.Errorf("its ids have the layout %s, and --layout is %s: leave out --layout, or give another --dsn; or, "+
+			"to have all generators change to it, run: %s layout change --to %[2]s", other.Remembered, other.Layout, n.program)
 	} else if ok {
 		n.origin = fromStore // by another start, which was faster
 	}

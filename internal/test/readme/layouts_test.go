@@ -11,7 +11,7 @@ import (
 )
 
 // other matches a layout that is not the default.
-var other = regexp.MustCompile(`bits\.(Registry|LongLived|JSSafe|Snowflake|Baidu)\b|\b(layout|succeeds)[:=]? *"?(registry|long-lived|js-safe|snowflake|baidu)\b|\b\d\d/\d{1,2}/\d{1,2}\b`)
+var other = regexp.MustCompile(`bits\.(Registry|LongLived|JSSafe|Snowflake|Baidu)\b|\blayout[:=]? *"?(registry|long-lived|js-safe|snowflake|baidu)\b|\b\d\d/\d{1,2}/\d{1,2}\b`)
 
 // aboutLayouts are the files that are about layouts or a Registry.
 var aboutLayouts = map[string]bool{

@@ -47,13 +47,15 @@ type Store interface {
 	// SwapLayout compares the layout that the store remembers with old and, if the two are equal,
 	// replaces it with terms.Layout, as one atomic step. An empty string means no layout; an empty
 	// terms.Layout replaces nothing. SwapLayout returns the layout that the store remembers
-	// afterward. A layout has at most 100 ASCII characters, and is not kept as a [Row].
+	// afterward. A layout has at most 128 ASCII
+	// characters, and is not kept as a [Row].
 	//
 	// With an empty terms.Layout, SwapLayout may be called before Prepare, and creates nothing.
 	//
 	// If other programs take numbers from the store too, SwapLayout fails in two cases: the store
-	// remembers another way of taking numbers than terms has, or terms.Layout is empty and those
-	// programs have taken numbers but recorded no layout.
+	// remembers another way of taking numbers than terms has, unless old is another layout than
+	// terms.Layout; or terms.Layout is empty and those programs have taken numbers but recorded no
+	// layout.
 	SwapLayout(ctx context.Context, old string, terms Terms) (remembered string, err error)
 
 	// List returns up to limit rows with the highest numbers, highest first; a limit below 1
@@ -79,6 +81,16 @@ type Preparer interface {
 	// holder calls Prepare before its first request, and retries if the error is transient or
 	// Prepare does not return in time.
 	Prepare(ctx context.Context, log *slog.Logger) error
+}
+
+// Counter is implemented by a [Store] that takes new numbers from a counter which it shares with
+// other programs.
+type Counter interface {
+	// Counted returns the greatest number that the counter has given, and -1 if it has given none.
+	Counted(ctx context.Context) (int64, error)
+
+	// Raise has the counter give no number up to number again. It never lowers the counter.
+	Raise(ctx context.Context, number int64) error
 }
 
 // View is what [Store.Look] returns.

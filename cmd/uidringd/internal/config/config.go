@@ -108,14 +108,13 @@ func (b *Base) Common() *Base { return b }
 
 // Clocked is what generators under a worker number share.
 type Clocked struct {
-	Layout         bits.Layout   `yaml:"layout,omitempty"`   // zero is what the store remembers, in a new store fleet
-	PreviousLayout bits.Layout   `yaml:"succeeds,omitempty"` // an earlier layout of the store
-	Worker         source.Source `yaml:"worker"`             // with a store, a lease ensures that a fixed number has one holder
-	Store          string        `yaml:"store,omitempty"`    // of the worker number
-	Numbers        *Numbers      `yaml:"numbers,omitempty"`  // that a lease may have; nil is all
-	Window         time.Duration `yaml:"window,omitempty"`   // of a lease: time reserved ahead; 0 is 10 minutes, or the expiry for a fixed number
-	Expiry         time.Duration `yaml:"expiry,omitempty"`   // of a lease: after the last sign of life
-	Rate           float64       `yaml:"ids_per_s"`          // of one caller in the long run; 0 is half of the layout's, -1 no limit
+	Layout  bits.Layout   `yaml:"layout,omitempty"`  // zero is what the store remembers, in a new store fleet
+	Worker  source.Source `yaml:"worker"`            // with a store, a lease ensures that a fixed number has one holder
+	Store   string        `yaml:"store,omitempty"`   // of the worker number
+	Numbers *Numbers      `yaml:"numbers,omitempty"` // that a lease may have; nil is all
+	Window  time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead; 0 is 10 minutes, or the expiry for a fixed number
+	Expiry  time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
+	Rate    float64       `yaml:"ids_per_s"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
 }
 
 // Clock returns g.

@@ -21,14 +21,13 @@ func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
 		boost = 0 // less for long ticks, which the store may remember
 	}
 	return uid.CachedConfig{
-		Layout:         g.Layout,
-		PreviousLayout: g.PreviousLayout,
-		BoostPower:     boost,
-		PaddingFactor:  g.PaddingFactor,
-		Schedule:       g.Schedule,
-		MaxBorrow:      g.MaxBorrow,
-		MaxAge:         g.MaxAge,
-		Logger:         logger,
+		Layout:        g.Layout,
+		BoostPower:    boost,
+		PaddingFactor: g.PaddingFactor,
+		Schedule:      g.Schedule,
+		MaxBorrow:     g.MaxBorrow,
+		MaxAge:        g.MaxAge,
+		Logger:        logger,
 	}
 }
 
@@ -44,14 +43,14 @@ func (g *Cached) validate() error { return g.Config(nil).Validate() }
 
 // Config returns the config of [uid.NewDefault].
 func (g *Default) Config(logger *slog.Logger) uid.DefaultConfig {
-	return uid.DefaultConfig{Layout: g.Layout, PreviousLayout: g.PreviousLayout, MaxBackward: g.MaxBackward, Logger: logger}
+	return uid.DefaultConfig{Layout: g.Layout, MaxBackward: g.MaxBackward, Logger: logger}
 }
 
 func (g *Default) validate() error { return g.Config(nil).Validate() }
 
 // Config returns the config of [uid.NewSlots].
 func (g *Slots) Config(logger *slog.Logger) uid.SlotsConfig {
-	return uid.SlotsConfig{Layout: g.Layout, PreviousLayout: g.PreviousLayout, Slots: g.Slots, Logger: logger}
+	return uid.SlotsConfig{Layout: g.Layout, Slots: g.Slots, Logger: logger}
 }
 
 func (g *Slots) validate() error { return g.Config(nil).Validate() }

@@ -15,11 +15,11 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/gen"
-	"github.com/uidring/uidring/cmd/uidring/internal/layout"
+	"github.com/uidring/uidring/cmd/internal/layout"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-var uidring = clitest.Of(layout.New, clitest.SQL(gen.New))
+var uidring = clitest.Of(clitest.SQL(layout.New), clitest.SQL(gen.New))
 
 func TestLayout(t *testing.T) {
 	for args, want := range map[string]string{

@@ -18,8 +18,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// New returns the subcommand.
-func New() *cobra.Command {
+// New returns the subcommand. Its database may be one of stores.
+func New(stores database.Stores) *cobra.Command {
 	var (
 		next        bits.Layout
 		since, from time.Time
@@ -90,7 +90,7 @@ Use them in queries and views: nothing is created in the database.`,
 			if len(args) == 0 && !flags.Changed("next") && sql == "" && !flags.Changed("dsn") {
 				return list(cmd.OutOrStdout(), asJSON)
 			}
-			old, err := of(cmd, args)
+			old, err := of(cmd, stores, args)
 			if err != nil {
 				return err
 			}
@@ -141,19 +141,20 @@ Use them in queries and views: nothing is created in the database.`,
 	flags.BoolVar(&asJSON, "json", false, "print each layout as one line of JSON")
 	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL expressions for the layout's ids, for a `database`: "+strings.Join(sqlKinds, ", "))
 	wished.add(cmd)
-	database.Flag(cmd, nil)
+	database.Flag(cmd, stores)
 	cmd.MarkFlagsMutuallyExclusive("dsn", "workers")
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next", "workers")
 	cli.Complete(cmd, "sql", sqlKinds...)
 	cli.Complete(cmd, "next", bits.PresetNames()...)
+	cmd.AddCommand(newChange(stores))
 	return cmd
 }
 
 // of returns the layout of the argument, or the one that is found.
-func of(cmd *cobra.Command, args []string) (bits.Layout, error) {
+func of(cmd *cobra.Command, stores database.Stores, args []string) (bits.Layout, error) {
 	if len(args) == 0 {
-		found, err := database.FindLayout(cmd.Context(), cmd, nil, bits.Layout{})
+		found, err := database.FindLayout(cmd.Context(), cmd, stores, bits.Layout{})
 		return found.Layout, err
 	}
 	if cmd.Flags().Changed("dsn") {

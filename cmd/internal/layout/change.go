@@ -1,0 +1,88 @@
+package layout
+
+import (
+	"cmp"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+func newChange(stores database.Stores) *cobra.Command {
+	var (
+		to     bits.Layout
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "change --to LAYOUT",
+		Short: "Change the layout that the database remembers",
+		Long: `change has the database remember another layout for the ids of new generators, with the
+worker numbers under which these ids never equal earlier ones. If no number is safe, it says
+why, and changes nothing.
+
+Generators that run keep the old layout. Restart them one after another: each that states no
+layout takes the new one. First take the old layout out of their configs, because a start
+that states it is refused from now on.
+
+change does not know ids that were made without this database, by static numbers or by
+generators in other languages. Stop those first.
+
+If change is stopped halfway, starts wait: run it again, with the same layout or with the
+old one. Only numbers keep the ids of the two layouts apart, so change --to the old layout
+also leads back.`,
+		Example: `  uidring layout change --to fleet --dry-run --dsn mysql://root@localhost/app
+  uidring layout change --to fleet --dsn mysql://root@localhost/app`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			dsn := database.Of(cmd, stores)
+			dsn.Existing = true
+			open, err := dsn.Leases(cmd.Context(), lease.Config{})
+			if err != nil {
+				return err
+			}
+			defer func() { err = cmp.Or(err, open.Close()) }()
+			apply := open.ChangeLayout
+			if dryRun {
+				apply = open.PlanLayout
+			}
+			change, err := apply(cmd.Context(), to)
+			if err != nil {
+				return open.Wrap(database.InFlags(err))
+			}
+			return show(cmd, change, dryRun)
+		},
+	}
+	cmd.Flags().TextVar(&to, "to", bits.Layout{}, "the new `layout`")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing, and say what would change")
+	database.Flag(cmd, stores)
+	cli.Complete(cmd, "to", bits.PresetNames()...)
+	if err := cmd.MarkFlagRequired("to"); err != nil {
+		panic(err) // there is no such flag
+	}
+	return cmd
+}
+
+func show(cmd *cobra.Command, change lease.LayoutChange, dryRun bool) error {
+	if change.From.String() == change.To.String() {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "the database remembers %s: nothing to change\n", change.To)
+		return err
+	}
+	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	under := fmt.Sprintf("the numbers 0 to %d", change.Used)
+	if change.Used < 0 {
+		under = "no number yet"
+	}
+	fmt.Fprintf(table, "old\t%s, under %s\n", change.From, under)
+	fmt.Fprintf(table, "new\t%s, under the numbers %d to %d\n", change.To, change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1))
+	if dryRun {
+		fmt.Fprintf(table, "\tnothing was changed\n")
+	} else {
+		fmt.Fprintf(table, "next\trestart the generators one after another; those that run keep the old layout\n")
+	}
+	return table.Flush()
+}

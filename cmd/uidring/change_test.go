@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+)
+
+// A database changes its layout beside processes that run: these keep theirs, and those that start take the new one, under
+// numbers that keep ids apart. The counter of keys is moved where those are greater.
+func TestLayoutChange(t *testing.T) {
+	for _, kind := range []string{"sqlite", "mysql", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			owner, user := clitest.User(t, kind)
+			run := func(code int, args ...string) (out string) {
+				t.Helper()
+				got := uidring.Invoke(t, "", append(args, "--dsn", user.String())...)
+				if got.Code != code {
+					t.Fatalf("%q: %+v, want exit code %d", args, got, code)
+				}
+				return got.Stdout + got.Stderr
+			}
+			wants := func(text string, wants ...string) {
+				t.Helper()
+				for _, want := range wants {
+					if !strings.Contains(text, want) {
+						t.Errorf("%s\nwant %q in it", text, want)
+					}
+				}
+			}
+			old, next := bits.Registry().String(), bits.LongLived().String()
+			wants(run(1, "layout", "change", "--to", "fleet"), "--dsn")
+			if kind != "sqlite" { // has no users
+				clitest.Client(t, owner, uidring.Succeed(t, "schema", kind, "--user", user.User.Username()))
+				wants(run(1, "layout", "change", "--to", "fleet"), "remembers none yet")
+			}
+			run(0, "gen", "--layout", "registry", "--worker", "registry")
+			running := start(t, "gen", "-n", "1000000000", "--dsn", user.String()) // has the number 2
+			for _, grant := range map[string][]string{
+				"mysql":    {"UPDATE ON WORKER_NODE"},
+				"postgres": {"USAGE ON SEQUENCE public.worker_node_id_seq", "UPDATE ON WORKER_NODE"},
+			}[kind] {
+				wants(run(1, "layout", "change", "--to", "long-lived"), "GRANT ", grant)
+				clitest.Client(t, owner, "GRANT "+grant+" TO "+user.User.Username())
+			}
+			wants(run(0, "layout", "change", "--to", "long-lived", "--dry-run"), old+", under the numbers 0 to 2", next+", under the numbers 48 to 8388607", "nothing was changed")
+			wants(run(0, "gen"), "worker number 3 ", old)
+			wants(run(0, "layout", "change", "--to", "long-lived"), "0 to 3", "64 to 8388607", "restart")
+			wants(run(0, "layout", "change", "--to", "long-lived"), "nothing to change")
+			wants(run(1, "gen", "--layout", "registry"), "uidring layout change --to "+old)
+			wants(run(0, "gen"), "worker number 64 ", next, "which the database remembers")
+			wants(run(0, "gen", "--worker", "registry"), "worker number 65 ", next)
+			wants(run(0, "gen", "--layout", "long-lived"), "worker number 64 ", next)
+			wants(run(1, "layout", "change", "--to", "1/1/61"), "number")
+			wants(run(0, "layout", "change", "--to", "registry"), "0 to 65", "66 to ")
+			wants(run(0, "gen"), "worker number 66 ", old)
+			if line, err := running.stdout.ReadString('\n'); err != nil || len(clitest.ReadIDs(t, line)) != 1 {
+				t.Errorf("%q, %v from the process that has the first layout", line, err)
+			}
+			if code, _, stderr := running.end(t, syscall.SIGTERM); code != 143 {
+				t.Errorf("%d, %s", code, stderr)
+			}
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			var none strings.Builder
+			if code := uidring.Run(ended, nil, &none, &none, "layout", "change", "--to", "fleet", "--dsn", user.String()); code == 0 {
+				t.Errorf("changed once the context had ended: %s", &none)
+			}
+		})
+	}
+	for args, want := range map[string]string{
+		"layout change":                                  `"to"`,
+		"layout change --to x":                           "--to",
+		"layout change fleet --to fleet":                 "fleet",
+		"layout change --to fleet --dsn missing.db":      "missing.db",
+		"layout change --to fleet --dsn etcd://h:2379":   "uidringd",
+		"layout change --to fleet --dry-run --dsn redis": "redis",
+	} {
+		if got := uidring.Invoke(t, "", strings.Fields(args)...); got.Code == 0 || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "lease.") {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+}
