@@ -166,7 +166,8 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 //
 //	WHERE id BETWEEN first AND last
 //
-// The range is a superset: it also covers calls up to MaxAge plus MaxBorrow earlier or later.
+// The range is a superset: it also covers calls up to MaxAge plus MaxBorrow earlier or later. It can
+// miss ids of the first MaxAge/8 after the clock jumped ahead or a paused process continued.
 // [Default.Range] is exact to the tick. With an [Unlimited] MaxAge, the range begins at the
 // layout's first id, and with an Unlimited MaxBorrow it ends at the last. The range is clipped to
 // the layout's lifetime. If nothing is left, or from is not before to, the error matches

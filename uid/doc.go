@@ -26,11 +26,31 @@
 //
 // # What time an id carries
 //
-// Default stamps ids with the current tick. Cached stamps ids with times at most
-// CachedConfig.MaxAge behind the clock (by default, one minute) and, as long as demand stays within
-// the layout's rate, at most a full ring ahead of it (by default, 8 seconds). Beyond that rate,
-// Cached borrows future ticks, up to CachedConfig.MaxBorrow. If the clock jumps forward, ids jump
-// with it, and do not go back when the clock does.
+// These are the limits with the defaults, measured by a test. The rate is the layout's: 65,536 ids a
+// second by default.
+//
+//	                                                 Cached           Default
+//	oldest id                                        1m               0s
+//	older after a jump, for                          7.5s             -
+//	furthest ahead, at the rate                      8s               0s
+//	furthest ahead, above                            24h              -
+//	store down, at a tenth of the rate               10m30s to 11m1s  9m45s to 10m1s
+//	store down, at the rate                          9m45s to 10m5s   9m45s to 10m1s
+//	store down, at three times the rate              3m5s to 3m25s    -
+//	store down, Assigner, at a tenth of the rate     1m30s to 2m      45s to 1m1s
+//	store down, Assigner, at the rate                49s to 1m6s      45s to 1m1s
+//	store down, Assigner, at three times the rate    12s to 25s       -
+//
+// Cached drops ids older than CachedConfig.MaxAge every MaxAge/8. When the clock jumps ahead, or a
+// paused process continues, ids can be older by the length of the jump until the next check; Default
+// reads the wall clock ten times a second. At the rate, Cached's ring is ahead of the clock; above the
+// rate, Cached borrows future ticks, up to CachedConfig.MaxBorrow, while Default waits. If the clock
+// jumps forward, ids jump with it, and do not go back when the clock does.
+//
+// While the store is down, calls succeed until the reserved time ends: lease.Config.Window after the
+// last renewal, which was up to a quarter of Expiry ago. Above the rate, the reserved time ends sooner;
+// below it, the ids in Cached's ring last for up to MaxAge more. With an Assigner, Window defaults to
+// Expiry, a minute. Slots has no such limits: it continues with the unused ids of older ticks.
 //
 // Once a layout has no ticks left, generators fail with [ErrTimeExhausted], and new ones do not
 // start. In the layout's last year, generators log a warning when they start, and Stats reports the

@@ -32,9 +32,8 @@ type Range struct{ From, To int64 }
 // matches [ErrConfig], names every invalid field with its value and the allowed values.
 type Config struct {
 	// Window is how much time a Leaser keeps reserved beyond the current time or the last stamped
-	// id, whichever is later. If the store is unavailable, ids last for at most that long: less if
-	// the last renewal was some time ago, or if the service exceeds the layout's rate. After a
-	// crash, the reserved time stays reserved: the number's next holder stamps ids only with later
+	// id, whichever is later. If the store is unavailable, ids last about that long: package uid has
+	// the figures. After a crash, the reserved time stays reserved: the number's next holder stamps ids only with later
 	// times. Window must be from 100 ms to a year, and no shorter than Expiry. Zero means 10
 	// minutes, so set Window too if Expiry is longer. If Assigner is set, zero means Expiry,
 	// because a longer Window makes the next holder of an assigned number wait longer.
