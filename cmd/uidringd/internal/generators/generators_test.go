@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
@@ -282,6 +283,32 @@ func TestDrawnOrDivided(t *testing.T) {
 			refused("numbers: 10-19", "drawn", "remove numbers, and set worker: lease")
 			refused("worker: statefulset", "drawn")
 		})
+	}
+}
+
+// In a new store, the layout does not depend on which generator starts first.
+func TestLayoutOfNewStore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i, want := range []struct {
+		generators []string
+		layout     bits.Layout
+	}{
+		{[]string{"worker: registry", "worker: lease"}, bits.Fleet()},
+		{[]string{"worker: registry", "worker: registry"}, bits.Registry()},
+	} {
+		for round := range 5 {
+			text := fmt.Sprintf("stores: [{name: file, url: %d-%d.db}]\ngenerators:\n", i, round)
+			for j, settings := range want.generators {
+				text += fmt.Sprintf("- {name: g%d, kind: default, store: file, %s}\n", j, settings)
+			}
+			s := open(t, text)
+			for j := range want.generators {
+				if e, err := s.Get(fmt.Sprint("g", j)); err != nil || e.Layout.String() != want.layout.String() {
+					t.Errorf("%v: %+v, %v; want %s", want.generators, e, err, want.layout)
+				}
+			}
+			end(t, s)
+		}
 	}
 }
 

@@ -52,6 +52,9 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Sett
 	if err != nil {
 		return err
 	}
+	if asked, ok := from.(remembering); ok {
+		from = preferring{asked, newLayout(c, about.Store)}
+	}
 	made, err := construct(ctx, from, g, logger)
 	if err != nil {
 		return wrap(err)
@@ -86,6 +89,39 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 		}
 	}
 	return from, func(err error) error { return leases.Wrap(inKeys(err)) }, nil
+}
+
+// remembering is a source with a store that remembers a layout.
+type remembering interface {
+	uid.WorkerSource
+	fmt.Stringer
+	database.Layouter
+}
+
+// preferring is a source whose new store gets a layout that does not depend on which generator of the config starts first.
+type preferring struct {
+	remembering
+	layout bits.Layout
+}
+
+// Layout returns the layout for a generator whose config states none.
+func (p preferring) Layout(ctx context.Context) (layout string, stored bool, err error) {
+	layout, stored, err = p.remembering.Layout(ctx)
+	if err == nil && !stored {
+		layout = p.layout.String()
+	}
+	return layout, stored, err
+}
+
+// newLayout returns what all generators of a new store have if the config states no layout: fleet, or registry if all
+// register their numbers.
+func newLayout(c *config.Config, store string) bits.Layout {
+	for _, g := range c.Generators {
+		if about := g.Clock(); about != nil && about.Store == store && about.Worker.Kind != source.Registry {
+			return bits.Fleet()
+		}
+	}
+	return bits.Registry()
 }
 
 // inKeys names the keys of the config where the library's error names fields in Go.
