@@ -29,7 +29,7 @@
 // those in other languages too, and Leasers get different numbers, in whatever order they start, and
 // a service can change from NewRegistry to NewLeaser, or back, one process at a time. All
 // successful calls to Assign return different numbers, from 1 to the layout's largest, even after
-// you delete old rows. This guarantee assumes that
+// you delete rows that [docs/production.md] allows to delete. This guarantee assumes that
 //
 //   - all processes whose ids must differ use the same tables;
 //   - the key counter never goes backward, as it would if the table were restored from a backup,
@@ -55,4 +55,5 @@
 //
 // [docs/choosing.md]: https://github.com/uidring/uidring/blob/main/docs/choosing.md
 // [docs/reliability.md]: https://github.com/uidring/uidring/blob/main/docs/reliability.md#a-registry
+// [docs/production.md]: https://github.com/uidring/uidring/blob/main/docs/production.md#what-a-dba-may-do
 package worker

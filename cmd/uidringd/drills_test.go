@@ -10,13 +10,14 @@ import (
 	"unsafe"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // drilled has a generator of each kind that needs its store again and again.
 const drilled = `
 generators:
-  - {name: ids, kind: cached, store: db, window: 4s, expiry: 2s, max_age: 2s}
+  - {name: ids, kind: cached, store: db, window: 2s, expiry: 1s, max_age: 1s}
   - {name: orders, kind: segment, store: db, step: 20, max_step: 20, load_timeout: 1s}
   - {name: customers, kind: tags, match: customer-*, store: db, step: 20, max_step: 20, load_timeout: 1s}
 shutdown: {delay: 0s}
@@ -79,6 +80,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 
 // The system refuses every write to a file, as a full disk does.
 func TestDiskFull(t *testing.T) {
+	need.CI(t)
 	dir := t.TempDir()
 	for _, tag := range []string{"orders", "customer-eu"} {
 		uidringd.Succeed(t, "segments", "create", tag, "--dsn", dir+"/ids.db")
@@ -97,6 +99,7 @@ func TestDiskFull(t *testing.T) {
 
 // A DBA revokes the rights of a server that runs, and grants them again.
 func TestRightsRevoked(t *testing.T) {
+	need.CI(t)
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			owner, user := clitest.User(t, kind)
