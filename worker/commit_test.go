@@ -140,7 +140,7 @@ func TestSixteenNumbersAfterRollbacks(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
 		sixteen := lease.Range{From: 0, To: 15}
-		_, err := s.leaser(s.DB).SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout, Chosen: true, Within: leasestore.Range(sixteen)})
+		_, err := s.leaser(s.DB).SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout, Chosen: true, Within: sixteen})
 		need.Must(t, err)
 		db, pool := s.Pooled(t)
 		var commits atomic.Int64

@@ -61,7 +61,7 @@ func (c StoreConfig) faults() *invalid.List {
 func (c RegistryConfig) Validate() error {
 	faults := c.store().faults()
 	if c.Node != (lease.Node{}) {
-		faults.Join(c.Node.Validate())
+		faults.Join(lease.Config{Node: c.Node}.Validate())
 	}
 	return faults.Err()
 }

@@ -124,7 +124,7 @@ func (s *Store) count(ctx context.Context, w leasestore.Write) (wrote int64, err
 			"WHERE other.worker_id BETWEEN " + strconv.FormatInt(counter(w.Within.To), 10) + " AND gate.worker_id), 0))"
 	}
 	numbers := strings.NewReplacer("{row}", strconv.FormatInt(counter(w.Within.From), 10), "{number}", number, "{to}", strconv.FormatInt(w.Within.To, 10),
-		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(w.Node.Type), "{lock}", s.dialect().lock,
+		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(int(w.Node.Type)), "{lock}", s.dialect().lock,
 		"{greatest}", s.dialect().greatest, "{counts}", s.dialect().counts)
 	return s.exec(ctx, numbers.Replace(`INSERT INTO {table} (`+leaseColumns+`)
 		SELECT CASE half WHEN 1 THEN number ELSE {row} END, ?, CASE half WHEN 1 THEN {until} ELSE {greatest}(counted, number + 1) END,

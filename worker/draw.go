@@ -230,7 +230,7 @@ func (s *Store) insertPair(ctx context.Context, w leasestore.Write) (key int64, 
 }
 
 func drawnNode(w leasestore.Write) lease.Node {
-	return lease.Node{Host: w.Node.Host, Port: drawnPort, Type: lease.NodeType(w.Node.Type)}
+	return lease.Node{Host: w.Node.Host, Port: drawnPort, Type: w.Node.Type}
 }
 
 // insertBoth makes the two rows by one statement.

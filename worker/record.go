@@ -318,7 +318,7 @@ type KindError struct {
 
 func (r *record) refuse(nodes *table, t leasestore.Terms) error {
 	_, since := r.layout()
-	return &KindError{Table: nodes.name, Divided: r.divided(), Since: since, Numbers: lease.Range(t.Within)}
+	return &KindError{Table: nodes.name, Divided: r.divided(), Since: since, Numbers: t.Within}
 }
 
 // Way says, for an error, how the numbers are taken.

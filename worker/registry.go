@@ -241,7 +241,7 @@ func (r *Registry) confirm(ctx context.Context, number int64, wrote lease.Node, 
 		return time.Time{}, err
 	}
 	if len(rows) > 0 && rows[0].ID == recordID {
-		is := record{rows[0].HostName, rows[0].Port, rows[0].Type}
+		is := record{rows[0].HostName, rows[0].Port, int(rows[0].Type)}
 		if text, _ := is.layout(); request.Layout != "" {
 			if numbers, err := agreed(text, request.Layout); err != nil {
 				return time.Time{}, err

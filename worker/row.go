@@ -26,17 +26,17 @@ type NodeRow struct {
 // nodeRecord is a NodeRow as selectRows selects it: times are numbers and text, which neither
 // the driver's settings nor the session's time zone change.
 type nodeRecord struct {
-	ID         int64   `gorm:"column:id"`
-	HostName   string  `gorm:"column:host_name"`
-	Port       string  `gorm:"column:port"`
-	Type       int     `gorm:"column:type"`
-	LaunchDate string  `gorm:"column:launch_date"`
-	Modified   float64 `gorm:"column:modified"`
-	Created    float64 `gorm:"column:created"`
+	ID         int64          `gorm:"column:id"`
+	HostName   string         `gorm:"column:host_name"`
+	Port       string         `gorm:"column:port"`
+	Type       lease.NodeType `gorm:"column:type"`
+	LaunchDate string         `gorm:"column:launch_date"`
+	Modified   float64        `gorm:"column:modified"`
+	Created    float64        `gorm:"column:created"`
 }
 
 func (r nodeRecord) node() lease.Node {
-	return lease.Node{Host: r.HostName, Port: r.Port, Type: lease.NodeType(r.Type)}
+	return lease.Node{Host: r.HostName, Port: r.Port, Type: r.Type}
 }
 
 // Nodes returns up to limit rows with the highest numbers, newest first; a limit below 1 means no
@@ -59,7 +59,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 			HostName:   rec.HostName,
 			Port:       rec.Port,
 			PID:        rec.node().PID(),
-			Type:       lease.NodeType(rec.Type),
+			Type:       rec.Type,
 			LaunchDate: day,
 			Modified:   moment(rec.Modified),
 			Created:    moment(rec.Created),
@@ -88,15 +88,15 @@ func moment(seconds float64) time.Time {
 // rowRecord is a row, or a part of it, as statements select it. Tags name the columns,
 // because the app may have changed GORM's naming.
 type rowRecord struct {
-	Number    int64   `gorm:"column:number"`
-	Token     *string `gorm:"column:token"`
-	Reserved  int64   `gorm:"column:reserved"`
-	Host      string  `gorm:"column:host"`
-	Port      string  `gorm:"column:port"`
-	Type      int     `gorm:"column:type"`
-	Heartbeat int64   `gorm:"column:heartbeat"`
-	Created   int64   `gorm:"column:created"`
-	Clock     int64   `gorm:"column:clock"`
+	Number    int64          `gorm:"column:number"`
+	Token     *string        `gorm:"column:token"`
+	Reserved  int64          `gorm:"column:reserved"`
+	Host      string         `gorm:"column:host"`
+	Port      string         `gorm:"column:port"`
+	Type      lease.NodeType `gorm:"column:type"`
+	Heartbeat int64          `gorm:"column:heartbeat"`
+	Created   int64          `gorm:"column:created"`
+	Clock     int64          `gorm:"column:clock"`
 }
 
 func (r rowRecord) row(expiry time.Duration) leasestore.Row {

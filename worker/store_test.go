@@ -106,7 +106,7 @@ var within = leasestore.Range{From: 0, To: max22}
 
 // acquire is the write of a new holder.
 func acquire(number int64, token string, fresh bool) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: leasestore.Node{Host: node.Host, Port: node.Port, Type: int(node.Type)}, Within: within, Chosen: true, Fresh: fresh}
+	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: node, Within: within, Chosen: true, Fresh: fresh}
 }
 
 // A full look shows 256 free rows, so that not all who start at once try for the same. Rows

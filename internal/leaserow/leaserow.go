@@ -14,12 +14,12 @@ import (
 // Row is the row of a number. Whether the holder is alive, the store knows by other means.
 // The zero Row is that of a number before its first write.
 type Row struct {
-	Token string `json:"token"`
-	Until int64  `json:"reserved_until"`
-	Held  bool   `json:"held"` // false once the holder has given the number back
-	Host  string `json:"host"`
-	Port  string `json:"port"`
-	Type  int    `json:"type"`
+	Token string              `json:"token"`
+	Until int64               `json:"reserved_until"`
+	Held  bool                `json:"held"` // false once the holder has given the number back
+	Host  string              `json:"host"`
+	Port  string              `json:"port"`
+	Type  leasestore.NodeType `json:"type"`
 }
 
 // Parse reads what JSON wrote.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // Defaults of the fields of [Config].
@@ -26,7 +27,7 @@ const (
 var ErrConfig = errors.New("lease: invalid config")
 
 // A Range holds the numbers From through To, inclusive.
-type Range struct{ From, To int64 }
+type Range = leasestore.Range
 
 // Config configures a [Leaser]. Zero fields take their default values. A single error, which
 // matches [ErrConfig], names every invalid field with its value and the allowed values.
@@ -102,13 +103,13 @@ func (c *Config) prepare() *invalid.List {
 		faults.Add("Window", c.Window, fmt.Sprintf("at least Expiry (%v)", c.Expiry))
 	}
 	if c.Numbers == nil {
-		c.Numbers = &Range{0, math.MaxInt64}
+		c.Numbers = &Range{To: math.MaxInt64}
 	}
 	if n := *c.Numbers; n.From < 0 || n.To < n.From {
 		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range from 0 or more, with From at most To")
 	}
 	if c.Node != (Node{}) {
-		faults.Join(c.Node.Validate())
+		faults.Join(checkNode(c.Node))
 	}
 	return faults
 }

@@ -13,7 +13,7 @@ import (
 // The zero config is the documented default.
 func TestDefaults(t *testing.T) {
 	c := New(nil, Config{}).config
-	if c.Window != 10*time.Minute || c.Expiry != time.Minute || c.MaxSkew != time.Minute || *c.Numbers != (Range{0, math.MaxInt64}) {
+	if c.Window != 10*time.Minute || c.Expiry != time.Minute || c.MaxSkew != time.Minute || *c.Numbers != (Range{To: math.MaxInt64}) {
 		t.Errorf("%+v, and numbers %+v", c, *c.Numbers)
 	}
 }

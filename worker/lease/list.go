@@ -5,21 +5,19 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // State says whether a number may be taken.
-type State string
+type State = leasestore.State
 
 // These are the states of a number.
 const (
-	StateFree    State = "free"    // the holder gave the number back, or an operator freed it
-	StateHeld    State = "held"    // the holder sent a heartbeat within the expiry
-	StateExpired State = "expired" // no heartbeat within the expiry: the number may be taken
+	StateFree    = leasestore.StateFree    // the holder gave the number back, or an operator freed it
+	StateHeld    = leasestore.StateHeld    // the holder sent a heartbeat within the expiry
+	StateExpired = leasestore.StateExpired // no heartbeat within the expiry: the number may be taken
 )
 
 // Info describes one number in a store, for operators.
@@ -49,8 +47,8 @@ func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	infos := make([]Info, len(rows))
 	for i, row := range rows {
 		infos[i] = Info{
-			Number: row.Number, State: State(row.State), Host: row.Node.Host, Port: row.Node.Port,
-			PID: pidOf(row.Node.Port), Type: NodeType(row.Node.Type),
+			Number: row.Number, State: row.State, Host: row.Node.Host, Port: row.Node.Port,
+			PID: row.Node.PID(), Type: row.Node.Type,
 			HeartbeatAt: moment(row.Heartbeat), ReservedUntil: time.UnixMilli(row.Until).UTC(), Created: moment(row.Created),
 		}
 	}
@@ -106,20 +104,11 @@ func (l *Leaser) free(ctx context.Context, number int64, force bool) error {
 
 func holderOf(row leasestore.Row, now int64) string {
 	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
-	if pid := pidOf(row.Node.Port); pid > 0 {
+	if pid := row.Node.PID(); pid > 0 {
 		text = fmt.Sprintf("host %q, process %d", row.Node.Host, pid)
 	}
 	if now > 0 && row.Heartbeat > 0 {
 		text += fmt.Sprintf(", last heartbeat %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
 	}
 	return text
-}
-
-// pidOf returns the process id that DetectNode writes into a port, or 0 if the port has none.
-func pidOf(port string) int {
-	digits, _, _ := strings.Cut(port, "@")
-	if pid, err := strconv.Atoi(digits); err == nil && digits != port {
-		return pid
-	}
-	return 0
 }

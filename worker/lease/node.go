@@ -12,45 +12,25 @@ import (
 	"unicode/utf8"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// NodeType says whether a process runs in a container. Its values are those of Baidu's
-// uid-generator.
-type NodeType int
+// Node tells people who read the store which process took a number. Its fields are Host, Port and Type.
+type Node = leasestore.Node
 
+// NodeType says whether a process runs in a container.
+type NodeType = leasestore.NodeType
+
+// These are the types of a process.
 const (
-	// NodeContainer is a process that runs in a container, judging by its environment.
-	NodeContainer NodeType = 1
-	// NodeActual is any other process.
-	NodeActual NodeType = 2
+	NodeContainer = leasestore.NodeContainer // runs in a container, judging by its environment
+	NodeActual    = leasestore.NodeActual    // any other process
 )
-
-// String returns CONTAINER, ACTUAL, or the number of a type that is neither.
-func (t NodeType) String() string {
-	switch t {
-	case NodeContainer:
-		return "CONTAINER"
-	case NodeActual:
-		return "ACTUAL"
-	}
-	return "NodeType(" + strconv.Itoa(int(t)) + ")"
-}
-
-// Node tells people who read the store which process took a number.
-type Node struct {
-	Host string   // a name or an address, 1 to 64 characters
-	Port string   // a port, or a value that differs between starts on the same host, 1 to 64 characters
-	Type NodeType // NodeContainer or NodeActual
-}
-
-// PID returns the process id that [DetectNode] writes into Port, or 0 if Port has none.
-func (n Node) PID() int { return pidOf(n.Port) }
 
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
-// Validate reports every invalid field in one error, which matches [ErrConfig].
-func (n Node) Validate() error {
+func checkNode(n Node) error {
 	faults := invalid.Of("lease", ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
 		length := utf8.RuneCountInString(field.value)
@@ -109,14 +89,14 @@ func (m machine) node() (Node, error) {
 	if host := []rune(node.Host); len(host) > maxText {
 		node.Host = string(host[len(host)-maxText:])
 	}
-	return node, node.Validate()
+	return node, checkNode(node)
 }
 
 func (m machine) find() (Node, error) {
 	host := m.getenv("JPAAS_HOST")
 	port := cmp.Or(m.getenv("JPAAS_HTTP_PORT"), m.getenv("JPAAS_HOST_PORT_8080"))
 	if host != "" && port != "" {
-		return Node{host, port, NodeContainer}, nil
+		return Node{Host: host, Port: port, Type: NodeContainer}, nil
 	}
 	if host != "" || port != "" {
 		return Node{}, fmt.Errorf("JPAAS_HOST is %q and JPAAS_HTTP_PORT or JPAAS_HOST_PORT_8080 is %q: "+
@@ -126,7 +106,7 @@ func (m machine) find() (Node, error) {
 	process := m.process()
 	if m.getenv("POD_IP") != "" || m.getenv("KUBERNETES_SERVICE_HOST") != "" {
 		if host = cmp.Or(m.getenv("POD_NAME"), m.getenv("HOSTNAME"), m.getenv("POD_IP")); host != "" {
-			return Node{host, process, NodeContainer}, nil
+			return Node{Host: host, Port: process, Type: NodeContainer}, nil
 		}
 	}
 
@@ -136,7 +116,7 @@ func (m machine) find() (Node, error) {
 			return Node{}, fmt.Errorf("no address and no host name: %w", err)
 		}
 	}
-	return Node{host, process, NodeActual}, nil
+	return Node{Host: host, Port: process, Type: NodeActual}, nil
 }
 
 // address returns the first address that other hosts could reach, or "".

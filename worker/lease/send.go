@@ -54,7 +54,7 @@ func (k *keeper) write(r protocol.Request) leasestore.Write {
 	case r.Release:
 		w.Change = leasestore.Release
 	case r.Acquire:
-		w.Change, w.Node = leasestore.Acquire, leasestore.Node{Host: k.node.Host, Port: k.node.Port, Type: int(k.node.Type)}
+		w.Change, w.Node = leasestore.Acquire, k.node
 	}
 	if r.Op == protocol.Insert {
 		w.Within, w.Chosen, w.Fresh = k.within, k.leaser.chosen, r.Fresh

@@ -149,7 +149,7 @@ func path(namespace string, name ...string) string {
 // write is a write of a number that holds it for an hour.
 func write(number int64, token string) leasestore.Write {
 	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Expiry: time.Hour, Within: leasestore.Range{To: 1023},
-		Node: leasestore.Node{Host: "a", Port: "1", Type: int(lease.NodeContainer)}}
+		Node: leasestore.Node{Host: "a", Port: "1", Type: lease.NodeContainer}}
 }
 
 // inserts makes the row of a number.

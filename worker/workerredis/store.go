@@ -172,7 +172,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (numb
 	}
 	change := map[leasestore.Change]string{leasestore.Acquire: "acquire", leasestore.Extend: "extend", leasestore.Release: "release"}[w.Change]
 	reply, err := s.run(ctx, writing, leaserow.Digits(w.Number), old, w.Token, w.Until, change,
-		w.Node.Host, w.Node.Port, w.Node.Type, leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh)
+		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh)
 	if err != nil {
 		return 0, false, err
 	}
@@ -226,13 +226,13 @@ func marked(err error) error {
 
 // row is the value of a number. The script writes all of it as text.
 type row struct {
-	Token     string `json:"token"`
-	Until     int64  `json:"reserved_until,string"`
-	Heartbeat int64  `json:"heartbeat,string"` // 0 is free
-	Created   int64  `json:"created,string"`
-	Host      string `json:"host"`
-	Port      string `json:"port"`
-	Type      int    `json:"type,string"`
+	Token     string              `json:"token"`
+	Until     int64               `json:"reserved_until,string"`
+	Heartbeat int64               `json:"heartbeat,string"` // 0 is free
+	Created   int64               `json:"created,string"`
+	Host      string              `json:"host"`
+	Port      string              `json:"port"`
+	Type      leasestore.NodeType `json:"type,string"`
 }
 
 // row is the row of a number. now is the server's clock.

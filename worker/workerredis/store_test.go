@@ -73,7 +73,7 @@ var request = lease.Request{Limit: within.To, Clock: time.Now, Granted: func(lea
 func write(number int64, token string) leasestore.Write {
 	return leasestore.Write{
 		Number: number, Token: token, Until: 1, Change: leasestore.Acquire, Expiry: time.Hour, Within: within, Fresh: true,
-		Node: leasestore.Node{Host: "billing-7", Port: "8080", Type: int(lease.NodeActual)},
+		Node: leasestore.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual},
 	}
 }
 

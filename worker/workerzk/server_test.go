@@ -96,7 +96,7 @@ func prepared(t testing.TB, conn *zk.Conn, path string) *workerzk.Store {
 var here = lease.Node{Host: "here", Port: "1", Type: lease.NodeActual}
 
 func insert(number int64, token string) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: 100, Change: leasestore.Acquire, Node: leasestore.Node{Host: here.Host, Port: here.Port, Type: int(here.Type)},
+	return leasestore.Write{Number: number, Token: token, Until: 100, Change: leasestore.Acquire, Node: here,
 		Expiry: time.Minute, Within: leasestore.Range{To: 99}, Fresh: true}
 }
 

@@ -114,13 +114,6 @@ type Row struct {
 	Created   int64 // in milliseconds since 1970 by the store's clock; 0 if unknown
 }
 
-// Node describes a holder for people who read the store. A store returns it as written.
-type Node struct {
-	Host string // 1 to 64 characters
-	Port string // 1 to 64 characters
-	Type int    // a lease.NodeType
-}
-
 // State says whether a number may be taken.
 type State string
 

@@ -16,8 +16,8 @@ import (
 
 var (
 	holder = lease.Node{Host: "billing-ä-7", Port: "8080", Type: lease.NodeActual}
-	node   = leasestore.Node{Host: holder.Host, Port: holder.Port, Type: int(holder.Type)}
-	other  = leasestore.Node{Host: "orders-1", Port: "80", Type: int(lease.NodeContainer)}
+	node   = holder
+	other  = leasestore.Node{Host: "orders-1", Port: "80", Type: lease.NodeContainer}
 )
 
 var within = leasestore.Range{From: 0, To: 1 << 20}
