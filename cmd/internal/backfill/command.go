@@ -140,7 +140,7 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		}
 		return b, numbers.Wrap(cli.AtStart(err))
 	}}
-	if err := fill.run(ctx, found.Rows); err != nil {
+	if err := fill.run(ctx, found); err != nil {
 		if fill.filled > 0 {
 			t.notify("%d rows of %s have got their ids; the same command continues", fill.filled, t.name)
 		}

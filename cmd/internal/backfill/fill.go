@@ -39,32 +39,37 @@ type filler struct {
 	spilled int64          // ticks by which an id is later than its row, at most
 }
 
-// run fills rows until none is left without an id.
-func (f *filler) run(ctx context.Context, rows int64) error {
+// run fills the rows that were found, and those that have come meanwhile.
+func (f *filler) run(ctx context.Context, found survey) (err error) {
 	f.limit = rate.NewLimiter(rate.Inf, int(f.flags.batch))
 	if f.flags.rate > 0 {
 		f.limit.SetLimit(rate.Limit(f.flags.rate))
 	}
-	f.shown, f.began, f.said = cli.Progress(f.stderr, rows, "rows"), time.Now(), time.Now()
+	f.shown, f.began, f.said = cli.Progress(f.stderr, found.Rows, "rows"), time.Now(), time.Now()
 	defer func() { _ = f.shown.Clear() }()
 	for range passes {
-		rows, err := f.empty(ctx, nil)
-		if err != nil || len(rows) == 0 {
-			return err
+		if found.Rows == 0 {
+			return nil
 		}
 		// The generator stamps no tick that has not passed.
-		if err := sleep(ctx, min(ahead, time.Until(rows[len(rows)-1].at)+f.ids.Layout().Unit)); err != nil {
+		if err := sleep(ctx, min(ahead, time.Until(found.newest)+f.ids.Layout().Unit)); err != nil {
 			return err
 		}
-		if err := f.pass(ctx, rows); err != nil {
+		if err := f.pass(ctx); err != nil {
 			return err
 		}
+		if found, err = f.survey(ctx); err != nil {
+			return err
+		}
+	}
+	if found.Rows == 0 {
+		return nil
 	}
 	return fmt.Errorf("rows without %s keep coming: first deploy the service that writes it, then run this command again", f.column.Name)
 }
 
-// pass fills rows and all that follow, with a worker number of its own.
-func (f *filler) pass(ctx context.Context, rows []row) (err error) {
+// pass fills the rows that there are, with a worker number of its own.
+func (f *filler) pass(ctx context.Context) (err error) {
 	began := f.ids.Tick(time.Now())
 	made, err := f.open(ctx)
 	if err != nil {
@@ -72,7 +77,8 @@ func (f *filler) pass(ctx context.Context, rows []row) (err error) {
 	}
 	defer func() { err = errors.Join(err, made.Close()) }()
 	s := &stamper{filler: f, made: made, began: began}
-	for len(rows) > 0 {
+	rows, err := f.empty(ctx, nil)
+	for err == nil && len(rows) > 0 {
 		for part := range slices.Chunk(rows, int(f.flags.batch)) {
 			n, err := s.stamp(ctx, part)
 			if err == nil && n > 0 {
@@ -82,11 +88,9 @@ func (f *filler) pass(ctx context.Context, rows []row) (err error) {
 				return err
 			}
 		}
-		if rows, err = f.empty(ctx, &rows[len(rows)-1]); err != nil {
-			return err
-		}
+		rows, err = f.empty(ctx, &rows[len(rows)-1])
 	}
-	return nil
+	return err
 }
 
 // write writes a batch at the rate that is allowed.
