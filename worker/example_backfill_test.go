@@ -7,8 +7,6 @@ import (
 	"log"
 	"time"
 
-	"gorm.io/gorm"
-
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
@@ -16,13 +14,13 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Rows from 2019 on get ids of their own time, in batches, beside live traffic. The text
-// is in docs/migrating.md.
+// Rows from 2019 on get ids of their own time, in batches, beside live traffic. The command uidring
+// backfill does it for most tables.
 func ExampleNewLeaser_migration() {
 	type Order struct {
-		OldID   int64 `gorm:"primaryKey"`
-		Created time.Time
-		UID     uid.ID `gorm:"index"` // 0 until the row is migrated
+		OldID   int64     `gorm:"primaryKey"`
+		Created time.Time `gorm:"index"`
+		UID     *uid.ID   // nil until the row is migrated
 	}
 	db, err := dbtest.Open(":memory:")
 	if err != nil {
@@ -55,33 +53,27 @@ func ExampleNewLeaser_migration() {
 		log.Fatal(err)
 	}
 
-	// migrate gives ids to the rows that have none, the oldest first, in batches. Each
-	// batch is a transaction, so after a crash migrate continues with the next row.
+	// migrate gives ids to rows that have none, the oldest first. Each batch begins where the last one
+	// ended. After a crash, migrate continues with the rows that have no id yet.
 	migrate := func(batches int) error {
 		old, err := uid.NewBackfill(ctx, leaser, uid.BackfillConfig{Layout: layout, MaxTicks: 1})
 		if err != nil {
 			return err
 		}
 		defer old.Close()
-		for range batches {
-			err := db.Transaction(func(tx *gorm.DB) error {
-				var rows []Order
-				if err := tx.Where("uid IS NULL OR uid = 0").Order("created, old_id").Limit(4).Find(&rows).Error; err != nil {
+		for last := (Order{}); batches > 0; batches-- {
+			var rows []Order
+			if err := db.Where("uid IS NULL AND (created, old_id) > (?, ?)", last.Created, last.OldID).Order("created, old_id").Limit(4).Find(&rows).Error; err != nil {
+				return err
+			}
+			for _, last = range rows {
+				id, err := old.At(last.Created)
+				if err != nil {
 					return err
 				}
-				for _, row := range rows {
-					id, err := old.At(row.Created)
-					if err != nil {
-						return err
-					}
-					if err := tx.Model(&row).Update("uid", id).Error; err != nil {
-						return err
-					}
+				if err := db.Model(&last).Where("uid IS NULL").Update("uid", id).Error; err != nil {
+					return err
 				}
-				return nil
-			})
-			if err != nil {
-				return err
 			}
 		}
 		_, err = old.At(oldest.AddDate(-1, 0, 0))
@@ -100,12 +92,12 @@ func ExampleNewLeaser_migration() {
 	}
 	ordered, unique := true, map[uid.ID]bool{made: true}
 	for i, row := range rows {
-		parts, err := live.Parse(row.UID)
+		parts, err := live.Parse(*row.UID)
 		if err != nil {
 			log.Fatal(err)
 		}
-		ordered = ordered && parts.Time.Equal(row.Created) && (i == 0 || !row.Created.Before(rows[i-1].Created)) && row.UID < made
-		unique[row.UID] = true
+		ordered = ordered && parts.Time.Equal(row.Created) && (i == 0 || !row.Created.Before(rows[i-1].Created)) && *row.UID < made
+		unique[*row.UID] = true
 	}
 	fmt.Println("ids are in order of time:", ordered)
 	fmt.Println("different ids:", len(unique))

@@ -97,5 +97,5 @@
 // An existing key column keeps its auto-increment, which is harmless. Widen an INT key column to
 // BIGINT, or inserts fail ("Out of range value", "greater than maximum value for int4").
 //
-// [migrated]: https://github.com/uidring/uidring/blob/main/docs/migrating.md#from-auto_increment
+// [migrated]: https://github.com/uidring/uidring/blob/main/docs/migrating.md#a-live-table
 package uidgorm
