@@ -72,7 +72,7 @@ func look(ctx context.Context, db *gorm.DB, f *flags) (*table, error) {
 		at := slices.IndexFunc(all, func(c column) bool {
 			return c.Name == named.name || db.Name() != "postgres" && strings.EqualFold(c.Name, named.name)
 		})
-		wrong := ""
+		var wrong string
 		if at < 0 {
 			wrong = fmt.Sprintf("%s has no such column, it has %s", f.table, names(all))
 		} else {

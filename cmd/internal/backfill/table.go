@@ -123,11 +123,11 @@ func (t *table) read(ctx context.Context, query string, vars ...any) (rows []row
 // update writes the ids of rows that have none yet. A row that got one meanwhile keeps it, so an UPDATE
 // whose answer was lost can be sent again.
 func (t *table) update(ctx context.Context, rows []row) (updated int64, err error) {
-	query := "UPDATE {table} SET {column} = CASE {key}" + strings.Repeat(" WHEN ? THEN ?", len(rows)) + " ELSE {column} END"
-	for _, c := range t.kept {
-		query += ", " + t.quote(c) + " = " + t.quote(c)
+	kept := make([]string, len(t.kept))
+	for i, c := range t.kept {
+		kept[i] = ", " + t.quote(c) + " = " + t.quote(c)
 	}
-	query += " WHERE {key} IN (?" + strings.Repeat(", ?", len(rows)-1) + ") AND {column} IS NULL"
+	query := "UPDATE {table} SET {column} = CASE {key}" + strings.Repeat(" WHEN ? THEN ?", len(rows)) + " ELSE {column} END" + strings.Join(kept, "") + " WHERE {key} IN (?" + strings.Repeat(", ?", len(rows)-1) + ") AND {column} IS NULL"
 	vars := make([]any, 0, 3*len(rows))
 	for _, r := range rows {
 		vars = append(vars, r.key, *r.id)

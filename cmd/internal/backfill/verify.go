@@ -11,7 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -20,7 +20,7 @@ func (t *table) verify(ctx context.Context, made *filler) (string, error) {
 	if err := t.twice(ctx); err != nil {
 		return "", err
 	}
-	rows, own, farthest := 0, 0, time.Duration(0)
+	rows, own, foreign, farthest := 0, 0, 0, time.Duration(0)
 	for last := (*row)(nil); ; {
 		found, err := t.full(ctx, last)
 		if err != nil {
@@ -31,10 +31,12 @@ func (t *table) verify(ctx context.Context, made *filler) (string, error) {
 		}
 		for _, r := range found {
 			off, err := t.compare(r, made)
-			if err != nil {
+			switch {
+			case errors.Is(err, bits.ErrForeign):
+				foreign++
+			case err != nil:
 				return "", fmt.Errorf("the row with %s %v: %w", t.key.Name, r.key, err)
-			}
-			if off == 0 {
+			case off == 0:
 				own++
 			}
 			farthest = max(farthest, off.Abs())
@@ -43,8 +45,11 @@ func (t *table) verify(ctx context.Context, made *filler) (string, error) {
 	}
 	report := fmt.Sprintf("%d rows have got an id%s; of all %d rows, each has an id, no two are equal, and %d carry the tick of %s",
 		made.filled, workers(made.workers), rows, own, t.time.Name)
-	if own < rows {
+	if own+foreign < rows {
 		report += fmt.Sprintf(", the others one at most %v away", farthest)
+	}
+	if foreign > 0 {
+		report += fmt.Sprintf("; %d are not of the layout %s, so nothing is known of their time", foreign, t.ids.Layout())
 	}
 	return report, nil
 }
@@ -82,7 +87,7 @@ func (t *table) twice(ctx context.Context) error {
 func (t *table) compare(r row, made *filler) (time.Duration, error) {
 	parts, err := t.ids.Parse(*r.id)
 	if err != nil {
-		return 0, errors.New(cli.WithoutPrefix(err))
+		return 0, err
 	}
 	tick, want := t.ids.Tick(parts.Time), t.ids.Tick(r.at)
 	if made.workers[parts.Worker] && (tick < want || tick > want+made.spilled) {

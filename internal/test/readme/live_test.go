@@ -81,7 +81,7 @@ func newMove(t *testing.T, kind, section, bin string) *move {
 	s.Exec(t, "CREATE DATABASE %s", name)
 	t.Cleanup(func() { s.Exec(t, "DROP DATABASE %s", name) })
 	m := &move{kind: kind, section: section, bin: bin}
-	own := ""
+	var own string
 	if kind == "mysql" {
 		config, err := mysqldriver.ParseDSN(s.URL)
 		need.Must(t, err)
