@@ -95,7 +95,8 @@ func TestCompletion(t *testing.T) {
 		{"workers --layout", bits.PresetNames()},
 		{"segments --table", []string{"leaf_alloc", "sequence"}},
 		{"bench --layout", bits.PresetNames()},
-		{"layout", bits.PresetNames()},
+		{"layout", append(strings.Fields("change Change the layout that the database remembers"), bits.PresetNames()...)},
+		{"layout change --to", bits.PresetNames()},
 		{"layout default --next", bits.PresetNames()},
 		{"layout default --sql", []string{"postgres", "mysql", "sqlite"}},
 	} {

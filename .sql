@@ -1,0 +1,1 @@
+CREATE DATABASE uidring; CREATE USER root@'%'; GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;
