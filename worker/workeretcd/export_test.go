@@ -9,5 +9,5 @@ import (
 
 // Wait waits for a key as an insert does that has read a revision.
 func Wait(ctx context.Context, client *clientv3.Client, told string, revision int64) (*mvccpb.KeyValue, error) {
-	return queue{Store: NewStore(client, Config{}), told: told}.wait(ctx, revision)
+	return queue{store: NewStore(client, Config{}).(*store), told: told}.wait(ctx, revision)
 }

@@ -24,7 +24,7 @@ import (
 
 // queue is the queue of inserts with one range, as one of them sees it.
 type queue struct {
-	*Store
+	*store
 	within leasestore.Range
 	kind   string // what keys in the queue begin with
 	own    string // the insert's key in the queue
@@ -37,7 +37,7 @@ const most = 30
 // patience is the least time that an insert waits before it serves.
 const patience = time.Second
 
-func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (n int64, done bool, err error) {
+func (s *store) insertFresh(ctx context.Context, w leasestore.Write) (n int64, done bool, err error) {
 	granted, err := s.grant(ctx, w.Expiry)
 	if err != nil {
 		return 0, false, s.marked(err)

@@ -32,7 +32,7 @@ func waits(t *testing.T, client *clientv3.Client, n int) clientv3.LeaseID {
 }
 
 // fresh inserts the row of a number that was never given.
-func fresh(ctx context.Context, s *workeretcd.Store, token string) (number int64, done bool, err error) {
+func fresh(ctx context.Context, s leasestore.Preparer, token string) (number int64, done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	w := write(0, token)

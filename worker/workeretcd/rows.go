@@ -27,20 +27,20 @@ const (
 	told    = "/told/"
 )
 
-func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
+func (s *store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
 
 // over reads the keys of a kind within a range.
-func (s *Store) over(kind string, within leasestore.Range, opts ...clientv3.OpOption) clientv3.Op {
+func (s *store) over(kind string, within leasestore.Range, opts ...clientv3.OpOption) clientv3.Op {
 	return clientv3.OpGet(s.key(kind, within.From), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
 }
 
 // counts reads the counts of holders whose ranges begin at or before within.To.
-func (s *Store) counts(within leasestore.Range) clientv3.Op {
+func (s *store) counts(within leasestore.Range) clientv3.Op {
 	return s.over(given, leasestore.Range{To: within.To})
 }
 
 // end reads the first or the last row within a range. To find the last, etcd reads them all.
-func (s *Store) end(within leasestore.Range, order clientv3.SortOrder) clientv3.Op {
+func (s *store) end(within leasestore.Range, order clientv3.SortOrder) clientv3.Op {
 	return s.over(number, within, clientv3.WithSort(clientv3.SortByKey, order), clientv3.WithLimit(1))
 }
 
@@ -56,12 +56,12 @@ type found struct {
 }
 
 // txn begins a transaction that a member without a leader refuses at once.
-func (s *Store) txn(ctx context.Context) clientv3.Txn {
+func (s *store) txn(ctx context.Context) clientv3.Txn {
 	return s.client.Txn(clientv3.WithRequireLeader(ctx))
 }
 
 // led makes a request. A member without a leader refuses it, and the client asks the next member.
-func led[T any](s *Store, request func() (T, error)) (answer T, err error) {
+func led[T any](s *store, request func() (T, error)) (answer T, err error) {
 	for range max(1, len(s.client.Endpoints())) {
 		if answer, err = request(); !errors.Is(rpctypes.Error(err), rpctypes.ErrNoLeader) {
 			break
@@ -71,7 +71,7 @@ func led[T any](s *Store, request func() (T, error)) (answer T, err error) {
 }
 
 // commit commits a transaction of txn.
-func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
+func (s *store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
 	response, err := led(s, txn.Commit)
 	if err != nil {
 		return found{}, false, s.marked(err)
@@ -123,7 +123,7 @@ func (f found) rows() (rows []leasestore.Row) {
 }
 
 // rows reads the rows of numbers, with two operations for each.
-func (s *Store) rows(numbers []int64) (ops []clientv3.Op) {
+func (s *store) rows(numbers []int64) (ops []clientv3.Op) {
 	for _, n := range numbers {
 		ops = append(ops, clientv3.OpGet(s.key(alive, n), clientv3.WithKeysOnly()), clientv3.OpGet(s.key(number, n)))
 	}
@@ -131,7 +131,7 @@ func (s *Store) rows(numbers []int64) (ops []clientv3.Op) {
 }
 
 // Read implements leasestore.Store. The time it returns is 0: etcd exposes no clock.
-func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore.Row, int64, error) {
+func (s *store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	f, _, err := s.commit(s.txn(ctx).Then(s.rows([]int64{n})...))
 	for _, row := range f.rows() {
 		return &row, 0, nil
@@ -140,7 +140,7 @@ func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore
 }
 
 // List implements leasestore.Store.
-func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
+func (s *store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
 	all := leasestore.Range{To: 1<<63 - 1}
 	f, _, err := s.commit(s.txn(ctx).Then(s.over(alive, all, clientv3.WithKeysOnly()),
 		s.over(number, all, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))))
@@ -150,7 +150,7 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasest
 }
 
 // Look implements leasestore.Store.
-func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
+func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	ops := []clientv3.Op{s.counts(within)}
 	if full {
 		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))

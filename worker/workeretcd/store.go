@@ -25,7 +25,7 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "/uidring/workers"
 
-// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// Config configures [NewStore]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig].
 type Config struct {
 	// Prefix is the prefix of the keys: UTF-8 without NUL that does not end in a slash. Empty
@@ -49,8 +49,8 @@ func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store is a leasestore.Store in etcd, safe for concurrent use.
-type Store struct {
+// store is a leasestore.Store in etcd.
+type store struct {
 	client *clientv3.Client
 	prefix string
 
@@ -58,21 +58,20 @@ type Store struct {
 	unused map[time.Duration]map[clientv3.LeaseID]*time.Timer // etcd leases, by expiry
 }
 
-var _ leasestore.Preparer = (*Store)(nil)
-
-// NewStore returns a Store for lease.New that keeps its rows as keys in etcd.
-func NewStore(client *clientv3.Client, config Config) *Store {
-	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), unused: map[time.Duration]map[clientv3.LeaseID]*time.Timer{}}
+// NewStore returns a store for lease.New that keeps its rows as keys in etcd. It is safe for
+// concurrent use.
+func NewStore(client *clientv3.Client, config Config) leasestore.Preparer {
+	return &store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), unused: map[time.Duration]map[clientv3.LeaseID]*time.Timer{}}
 }
 
-func (s *Store) String() string { return "etcd " + s.prefix }
+func (s *store) String() string { return "etcd " + s.prefix }
 
-// Role returns the arguments of "etcdctl role grant-permission NAME" that grant what a [Store]
+// Role returns the arguments of "etcdctl role grant-permission NAME" that grant what a store from [NewStore]
 // needs under prefix. An empty prefix means DefaultPrefix.
 func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, DefaultPrefix) + "/" }
 
 // Check implements leasestore.Preparer.
-func (s *Store) Check() error {
+func (s *store) Check() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)
 	if s.client == nil {
 		faults.Add("client", "nil", "a client from clientv3.New")
@@ -83,7 +82,7 @@ func (s *Store) Check() error {
 
 // Prepare implements leasestore.Preparer. Its request fails immediately if no member accepts a
 // connection; the client's other requests wait for one.
-func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+func (s *store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	first := &etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}
 	_, err := led(s, func() (*etcdserverpb.RangeResponse, error) {
 		return etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(clientv3.WithRequireLeader(ctx), first, grpc.WaitForReady(false))
@@ -92,7 +91,7 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 }
 
 // Swap implements leasestore.Store.
-func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
 	}
@@ -100,7 +99,7 @@ func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 }
 
 // Insert implements leasestore.Store.
-func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		return s.insertFresh(ctx, w)
 	}
@@ -110,7 +109,7 @@ func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, d
 
 // write writes a row whose token is old, on condition that it is unchanged since it was
 // read. An empty token is that of no row.
-func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	row, living, count := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
 	granted := clientv3.NoLease // by this call
 	defer func() {
@@ -151,7 +150,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 }
 
 // grant returns an etcd lease for a holder.
-func (s *Store) grant(ctx context.Context, expiry time.Duration) (clientv3.LeaseID, error) {
+func (s *store) grant(ctx context.Context, expiry time.Duration) (clientv3.LeaseID, error) {
 	s.mu.Lock()
 	for id, revoking := range s.unused[expiry] {
 		delete(s.unused[expiry], id)
@@ -171,7 +170,7 @@ func (s *Store) grant(ctx context.Context, expiry time.Duration) (clientv3.Lease
 
 // keep keeps an etcd lease that a write did not need, and revokes it soon if no other write
 // does. Most often, another holder was faster, and a start tries another number at once.
-func (s *Store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Duration) {
+func (s *store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unused[expiry] == nil {
@@ -187,14 +186,14 @@ func (s *Store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Durat
 
 // revoke ends an etcd lease and deletes its keys, even if ctx is already done. If etcd does not
 // answer, the lease expires after its TTL.
-func (s *Store) revoke(ctx context.Context, granted clientv3.LeaseID) {
+func (s *store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_, _ = s.client.Revoke(ctx, granted)
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	key := s.prefix + "/layout"
 	ctx = clientv3.WithRequireLeader(ctx)
 	for {
@@ -222,7 +221,7 @@ func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Ter
 }
 
 // marked marks errors that pass when etcd has a leader again, and names a missing right.
-func (s *Store) marked(err error) error {
+func (s *store) marked(err error) error {
 	if errors.Is(rpctypes.Error(err), rpctypes.ErrPermissionDenied) {
 		return fmt.Errorf("%w; the user's role needs %s, as \"uidringd schema etcd\" prints", err, Role(s.prefix))
 	}

@@ -219,7 +219,7 @@ func TestGivenIsKept(t *testing.T) {
 	client := connect(t, members)
 	store := workeretcd.NewStore(client, workeretcd.Config{})
 	other := workeretcd.NewStore(connect(t, members), workeretcd.Config{})
-	insert := func(s *workeretcd.Store, n int64) {
+	insert := func(s leasestore.Preparer, n int64) {
 		if _, done, err := s.Insert(ctx, write(n, fmt.Sprint(n))); !done || err != nil {
 			t.Errorf("insert %d: %t, %v", n, done, err)
 		}

@@ -87,7 +87,7 @@ func (o *observer) WrappedRoundTripper() http.RoundTripper { return o.next }
 
 // do makes a request, and reads the answer into object. client-go logs nothing. If the API server fails or does not
 // answer, the next request gets a new connection, which a load balancer may lead to another API server.
-func (s *Store) do(ctx context.Context, verb string, request *rest.Request, object runtime.Object) (sent exchange, err error) {
+func (s *store) do(ctx context.Context, verb string, request *rest.Request, object runtime.Object) (sent exchange, err error) {
 	if s.failing.CompareAndSwap(true, false) {
 		closeIdle(s.client.Client.Transport)
 	}
@@ -115,13 +115,13 @@ func closeIdle(transport http.RoundTripper) {
 	}
 }
 
-func (s *Store) on(request *rest.Request) *rest.Request {
+func (s *store) on(request *rest.Request) *rest.Request {
 	return request.Namespace(s.namespace).Resource(resource)
 }
 
 // get returns an object as it is. If there is none, get returns a new one, without a
 // ResourceVersion. The read is linearizable, since it names no version.
-func (s *Store) get(ctx context.Context, name string) (*coordination.Lease, exchange, error) {
+func (s *store) get(ctx context.Context, name string) (*coordination.Lease, exchange, error) {
 	object := new(coordination.Lease)
 	sent, err := s.do(ctx, "get", s.on(s.client.Get()).Name(name), object)
 	if apierrors.IsNotFound(err) && !errors.Is(err, ErrNamespace) {
@@ -132,7 +132,7 @@ func (s *Store) get(ctx context.Context, name string) (*coordination.Lease, exch
 
 // put makes a new object, or replaces one on condition that it is unchanged since it was
 // read. It sets object to what the API server made of it.
-func (s *Store) put(ctx context.Context, object *coordination.Lease) (exchange, error) {
+func (s *store) put(ctx context.Context, object *coordination.Lease) (exchange, error) {
 	verb, request := "create", s.client.Post()
 	if object.ResourceVersion != "" {
 		verb, request = "update", s.client.Put().Name(object.Name)
@@ -148,7 +148,7 @@ var page int64 = 500
 
 // list returns the objects of the prefix that a selector of labels selects, as they were at one
 // instant, with the API server's clock at that time. An empty selector selects all.
-func (s *Store) list(ctx context.Context, selector string) (objects []coordination.Lease, first exchange, err error) {
+func (s *store) list(ctx context.Context, selector string) (objects []coordination.Lease, first exchange, err error) {
 	options := meta.ListOptions{LabelSelector: label + "=" + s.prefix + selector}
 	if selector == "" {
 		options.Limit = page

@@ -24,7 +24,7 @@ var (
 	ErrQuota = errors.New("workerkube: the namespace's quota is used up")
 )
 
-func (s *Store) explain(verb string, err error) error {
+func (s *store) explain(verb string, err error) error {
 	failed, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok {
 		return err

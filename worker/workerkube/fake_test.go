@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerkube"
 )
 
@@ -34,7 +35,7 @@ type fake struct {
 }
 
 // open is a Store of the fake, with a client of its own.
-func (f *fake) open(c rest.Config, with ...*faults) *workerkube.Store {
+func (f *fake) open(c rest.Config, with ...*faults) leasestore.Preparer {
 	c.Host, c.Transport = "http://fake", transport(f.serve)
 	for _, faults := range with {
 		faults.in(&c)

@@ -81,7 +81,7 @@ func (g *given) take(within leasestore.Range, n int) (numbers []int64) {
 	return numbers
 }
 
-func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange, error) {
+func (s *store) given(ctx context.Context) (*coordination.Lease, given, exchange, error) {
 	g := given{}
 	object, sent, err := s.get(ctx, s.prefix+givenSuffix)
 	if err == nil && object.ResourceVersion != "" {
@@ -97,7 +97,7 @@ func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange
 
 // edit changes the record by one compare-and-swap. It calls edit again after each write of
 // another process.
-func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error {
+func (s *store) edit(ctx context.Context, edit func(*given) (bool, error)) error {
 	for {
 		if err := s.crowd.wait(ctx); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 	}
 }
 
-func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
+func (s *store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 	within := turns[0].Within
 	for occupied := false; len(turns) > 0; {
 		g, numbers, err := s.reserve(ctx, within, len(turns), occupied)
@@ -175,7 +175,7 @@ func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 
 // reserve takes up to n numbers within a range that were never given. occupied says that there
 // are rows of numbers that the record takes for new.
-func (s *Store) reserve(ctx context.Context, within leasestore.Range, n int, occupied bool) (g given, numbers []int64, err error) {
+func (s *store) reserve(ctx context.Context, within leasestore.Range, n int, occupied bool) (g given, numbers []int64, err error) {
 	err = s.edit(ctx, func(now *given) (bool, error) {
 		if err := s.complete(ctx, now, within, occupied); err != nil {
 			return false, err
@@ -187,7 +187,7 @@ func (s *Store) reserve(ctx context.Context, within leasestore.Range, n int, occ
 }
 
 // complete adds what a list shows to a record that does not know all numbers within a range.
-func (s *Store) complete(ctx context.Context, g *given, within leasestore.Range, wrong bool) error {
+func (s *store) complete(ctx context.Context, g *given, within leasestore.Range, wrong bool) error {
 	if _, known := g.Next[within.From]; known && !wrong && !g.Assigned {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (s *Store) complete(ctx context.Context, g *given, within leasestore.Range,
 }
 
 // create makes the row of w.Number. refused says that no request to make it was or will be done.
-func (s *Store) create(ctx context.Context, w leasestore.Write) (done, refused bool, err error) {
+func (s *store) create(ctx context.Context, w leasestore.Write) (done, refused bool, err error) {
 	object := s.object(s.row(w.Number))
 	write(object, w)
 	sent, err := s.put(ctx, object)
@@ -213,7 +213,7 @@ func (s *Store) create(ctx context.Context, w leasestore.Write) (done, refused b
 }
 
 // putBack puts numbers back into the record. If that fails, they are lost.
-func (s *Store) putBack(ctx context.Context, numbers []int64) {
+func (s *store) putBack(ctx context.Context, numbers []int64) {
 	if len(numbers) == 0 {
 		return
 	}
@@ -226,14 +226,14 @@ func (s *Store) putBack(ctx context.Context, numbers []int64) {
 	})
 }
 
-func (s *Store) mark(number int64) *coordination.Lease {
+func (s *store) mark(number int64) *coordination.Lease {
 	object := s.object(s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10))
 	meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, fmt.Sprintf(`{"next":%d}`, number+1))
 	return object
 }
 
 // assign makes the row of w.Number, if there is none, after the number is recorded as given.
-func (s *Store) assign(ctx context.Context, w leasestore.Write) (done bool, err error) {
+func (s *store) assign(ctx context.Context, w leasestore.Write) (done bool, err error) {
 	alone := w.Within.From == w.Within.To
 	err = s.edit(ctx, func(g *given) (change bool, err error) {
 		if alone {

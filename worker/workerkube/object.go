@@ -24,7 +24,7 @@ const (
 	layoutSuffix = ".layout"
 )
 
-func (s *Store) row(number int64) string { return s.prefix + "." + strconv.FormatInt(number, 10) }
+func (s *store) row(number int64) string { return s.prefix + "." + strconv.FormatInt(number, 10) }
 
 // numberOf returns the number in a name that is a prefix and a number.
 func numberOf(name, prefix string) (int64, bool) {
@@ -33,7 +33,7 @@ func numberOf(name, prefix string) (int64, bool) {
 	return number, ok && err == nil && number >= 0 && strconv.FormatInt(number, 10) == text
 }
 
-func (s *Store) object(name string) *coordination.Lease {
+func (s *store) object(name string) *coordination.Lease {
 	return &coordination.Lease{ObjectMeta: meta.ObjectMeta{
 		Name: name, Namespace: s.namespace, Labels: map[string]string{label: s.prefix},
 	}}
@@ -78,7 +78,7 @@ func written(o *coordination.Lease) (last int64) {
 // and exchange.clock may be a second ahead.
 const roundings = 2 * time.Second
 
-func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (*leasestore.Row, error) {
+func (s *store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (*leasestore.Row, error) {
 	r, err := leaserow.Parse([]byte(o.Annotations[annotation]))
 	if err != nil {
 		return nil, s.foreign(o, err)
@@ -94,6 +94,6 @@ func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Dura
 	return &row, nil
 }
 
-func (s *Store) foreign(o *coordination.Lease, err error) error {
+func (s *store) foreign(o *coordination.Lease, err error) error {
 	return fmt.Errorf("workerkube: lease %s/%s: annotation %s: %w", s.namespace, o.Name, annotation, err)
 }

@@ -13,13 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Rule is the only rule that a [Store]'s Role needs.
+// Rule is the only rule that the Role of a store from [NewStore] needs.
 const Rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 
 var verbs = []string{"get", "list", "create", "update"}
 
 // rights is the error for missing verbs. cause is the API server's, or nil.
-func (s *Store) rights(missing []string, cause error) error {
+func (s *store) rights(missing []string, cause error) error {
 	err := fmt.Errorf("%w: %s of %s.coordination.k8s.io in the namespace %q; want a Role there with the rule %s, and a RoleBinding to the user",
 		ErrRights, strings.Join(missing, ", "), resource, s.namespace, Rule)
 	if cause != nil {
@@ -31,7 +31,7 @@ func (s *Store) rights(missing []string, cause error) error {
 // Prepare asks the API server whether the user has the permissions that a Store needs, so that a
 // missing permission makes startup fail, not a later renewal. If the user is not allowed to ask,
 // Prepare succeeds.
-func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+func (s *store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	select {
 	case s.asking <- struct{}{}:
 		defer func() { <-s.asking }()
@@ -73,7 +73,7 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	return nil
 }
 
-func (s *Store) review(ctx context.Context, kind string, review runtime.Object) error {
+func (s *store) review(ctx context.Context, kind string, review runtime.Object) error {
 	_, err := s.do(ctx, "create", s.client.Post().AbsPath("apis", authorization.GroupName, "v1", kind).Body(review), review)
 	return err
 }

@@ -91,7 +91,7 @@ func namespace(t *testing.T, k *servertest.Kube) string {
 }
 
 // open is a user's Store of a namespace of the shared server, with faults or without.
-func open(t *testing.T, namespace, user string, f ...*faults) *workerkube.Store {
+func open(t *testing.T, namespace, user string, f ...*faults) leasestore.Preparer {
 	t.Helper()
 	c := config(t, server(t), user)
 	for _, f := range f {
@@ -102,7 +102,7 @@ func open(t *testing.T, namespace, user string, f ...*faults) *workerkube.Store 
 
 // opened is a Store of a namespace of the test's own, that namespace, and the faults of the
 // Store's requests.
-func opened(t *testing.T) (*workerkube.Store, string, *faults) {
+func opened(t *testing.T) (leasestore.Preparer, string, *faults) {
 	t.Helper()
 	n, f := namespace(t, server(t)), new(faults)
 	return open(t, n, servertest.KubeAdmin, f), n, f

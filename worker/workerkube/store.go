@@ -27,7 +27,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// Config configures [NewStore]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig]. All processes whose ids must differ must use the same cluster, Namespace and
 // Prefix.
 type Config struct {
@@ -57,8 +57,8 @@ func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
 
-// Store is a leasestore.Store that keeps its rows in Lease objects. It is safe for concurrent use.
-type Store struct {
+// store keeps its rows in Lease objects.
+type store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
 	prefix    string
@@ -73,11 +73,10 @@ type Store struct {
 	seen sync.Map // by number, the objects that Read and writes of this Store saw last
 }
 
-var _ leasestore.Preparer = (*Store)(nil)
-
-// NewStore returns a Store for lease.New that keeps its rows as Lease objects.
-func NewStore(cluster *rest.Config, config Config) *Store {
-	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, "uidring"), asking: make(chan struct{}, 1)}
+// NewStore returns a store for lease.New that keeps its rows as Lease objects. It is safe for
+// concurrent use.
+func NewStore(cluster *rest.Config, config Config) leasestore.Preparer {
+	s := &store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, "uidring"), asking: make(chan struct{}, 1)}
 	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
 	faults := invalid.Of("workerkube", lease.ErrConfig)
 	var err error
@@ -102,12 +101,12 @@ func ownNamespace() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-func (s *Store) String() string { return "kubernetes " + s.namespace + "/" + s.prefix }
+func (s *store) String() string { return "kubernetes " + s.namespace + "/" + s.prefix }
 
 // Check implements leasestore.Preparer.
-func (s *Store) Check() error { return s.faults }
+func (s *store) Check() error { return s.faults }
 
-func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
+func (s *store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	if err := s.limit.pay(ctx, 1); err != nil {
 		return nil, 0, err
 	}
@@ -124,7 +123,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 }
 
 // List implements leasestore.Store.
-func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
+func (s *store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	found, err := s.search(ctx, expiry, "")
 	if limit > 0 {
 		found.rows = found.rows[:min(limit, len(found.rows))]
@@ -137,7 +136,7 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 const blocks, block = 8, 8
 
 // Look implements leasestore.Store.
-func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
+func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	if err := s.crowd.wait(ctx); err != nil {
 		return leasestore.View{}, err
 	}
@@ -191,7 +190,7 @@ type found struct {
 	marks map[int64]int64  // by the number in their names, what is above the numbers that were given from there on
 }
 
-func (s *Store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
+func (s *store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
 	objects, sent, err := s.list(ctx, selector)
 	f.clock, f.marks = sent.clock, map[int64]int64{}
 	for i := range objects {
@@ -215,7 +214,7 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, selector strin
 
 // Insert implements leasestore.Store. When fresh numbers are inserted concurrently through one
 // Store, a single write may record several of them as given out.
-func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		s.limit.spend()
 		return s.fresh.Insert(ctx, w)
@@ -228,7 +227,7 @@ func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, d
 }
 
 // Swap implements leasestore.Store.
-func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	// The look of a start has paid for one try. Another, on an object that is not known, pays for the
 	// read first: most often another holder was faster.
 	paid, object := w.Change == leasestore.Acquire && s.limit.spend(), s.recall(w.Number)
@@ -269,7 +268,7 @@ var errEdited = errors.New("workerkube: another process keeps changing the lease
 // outcome returns whether a write of object, which replaces the token old, was done. After a
 // conflict it reads the row: the client repeats a request that the API server could not answer,
 // and the repetition conflicts with the first.
-func (s *Store) outcome(ctx context.Context, w leasestore.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
+func (s *store) outcome(ctx context.Context, w leasestore.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
 	s.seen.Delete(w.Number)
 	if deleted := old != "" && apierrors.IsNotFound(err); !deleted && !conflicts(err) {
 		if err == nil && w.Change != leasestore.Release {
@@ -294,11 +293,11 @@ func (s *Store) outcome(ctx context.Context, w leasestore.Write, old string, obj
 }
 
 // remember keeps the object of a number, so that the next Swap need not read it.
-func (s *Store) remember(number int64, object *coordination.Lease) {
+func (s *store) remember(number int64, object *coordination.Lease) {
 	s.seen.Store(number, object.DeepCopy())
 }
 
-func (s *Store) recall(number int64) *coordination.Lease {
+func (s *store) recall(number int64) *coordination.Lease {
 	if object, ok := s.seen.Load(number); ok {
 		return object.(*coordination.Lease).DeepCopy()
 	}
@@ -306,7 +305,7 @@ func (s *Store) recall(number int64) *coordination.Lease {
 }
 
 // SwapLayout implements leasestore.Store. Look has paid for those of a start.
-func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	for {
 		object, _, err := s.get(ctx, s.prefix+layoutSuffix)
 		if err != nil {

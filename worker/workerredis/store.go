@@ -25,7 +25,7 @@ const DefaultPrefix = "{uidring}:workers"
 // ErrReplica means that a request reached a replica.
 var ErrReplica = errors.New("workerredis: the server is a replica, want the master")
 
-// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// Config configures [NewStore]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig].
 type Config struct {
 	// Prefix is the prefix of the keys: UTF-8 without NUL, with a hash tag such as {orders}.
@@ -48,40 +48,39 @@ func NewLeaser(client redis.UniversalClient, config lease.Config) *lease.Leaser 
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store is a leasestore.Store in Redis, safe for concurrent use.
-type Store struct {
+// store is a leasestore.Store in Redis.
+type store struct {
 	client redis.UniversalClient
 	prefix string
 	warned atomic.Bool // written and read by Prepare
 }
 
-var _ leasestore.Preparer = (*Store)(nil)
-
-// NewStore returns a Store for lease.New that keeps its rows in a hash in Redis.
-func NewStore(client redis.UniversalClient, config Config) *Store {
-	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
+// NewStore returns a store for lease.New that keeps its rows in a hash in Redis. It is safe for
+// concurrent use.
+func NewStore(client redis.UniversalClient, config Config) leasestore.Preparer {
+	return &store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
 }
 
-func (s *Store) String() string { return "redis " + s.prefix }
+func (s *store) String() string { return "redis " + s.prefix }
 
 // keys are the keys of the rows, of the counts of given numbers, and of the layout.
-func (s *Store) keys() []string {
+func (s *store) keys() []string {
 	return []string{s.prefix + ":numbers", s.prefix + ":given", s.prefix + ":layout"}
 }
 
-// ACL returns the ACL SETUSER rules for a Redis user that may do what a [Store] does under a
+// ACL returns the ACL SETUSER rules for a Redis user that may do what a store from [NewStore] does under a
 // prefix. An empty prefix means DefaultPrefix.
 func ACL(prefix string) string {
-	return redisstore.ACL(NewStore(nil, Config{Prefix: prefix}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")
+	return redisstore.ACL((&store{prefix: cmp.Or(prefix, DefaultPrefix)}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")
 }
 
 // Check implements leasestore.Preparer.
-func (s *Store) Check() error {
+func (s *store) Check() error {
 	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
 // Prepare logs a warning, once per Store, if the server may lose acknowledged writes.
-func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
+func (s *store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.warned.Load() {
 		return nil
 	}
@@ -99,7 +98,7 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-func (s *Store) forgetful(ctx context.Context) (string, error) {
+func (s *store) forgetful(ctx context.Context) (string, error) {
 	var server redis.Cmdable = s.client
 	if cluster, ok := s.client.(*redis.ClusterClient); ok {
 		master, err := cluster.MasterForKey(ctx, s.keys()[0])
@@ -111,7 +110,7 @@ func (s *Store) forgetful(ctx context.Context) (string, error) {
 	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
 }
 
-func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
+func (s *store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
 	now, rows, _, err := s.search(ctx, expiry, reading, leaserow.Digits(number))
 	if len(rows) == 0 {
 		return nil, now, err
@@ -120,7 +119,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 }
 
 // List implements leasestore.Store.
-func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
+func (s *store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	_, rows, _, err := s.search(ctx, expiry, searching)
 	if limit > 0 {
 		rows = rows[:min(limit, len(rows))]
@@ -129,7 +128,7 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 }
 
 // Look implements leasestore.Store.
-func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
+func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	if full {
 		now, rows, given, err := s.search(ctx, expiry, searching)
 		return leasestore.NewView(now, rows, given, within), err
@@ -152,12 +151,12 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 }
 
 // Insert implements leasestore.Store.
-func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	return s.write(ctx, "", w)
 }
 
 // Swap implements leasestore.Store.
-func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
 	}
@@ -165,7 +164,7 @@ func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 	return done, err
 }
 
-func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (number int64, done bool, err error) {
+func (s *store) write(ctx context.Context, old string, w leasestore.Write) (number int64, done bool, err error) {
 	fresh := 0
 	if w.Fresh && old == "" {
 		fresh = 1
@@ -186,7 +185,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (numb
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	reply, err := s.run(ctx, agreeing, old, terms.Layout)
 	if err != nil {
 		return "", err
@@ -198,7 +197,7 @@ func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Ter
 	return remembered, nil
 }
 
-func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (reply any, err error) {
+func (s *store) run(ctx context.Context, script *redis.Script, args ...any) (reply any, err error) {
 	for idle := int(s.client.PoolStats().IdleConns); idle >= 0; idle-- { // all may lead to a server that was the master
 		reply, err = redisstore.Await(ctx, func() (any, error) { return script.Run(ctx, s.client, s.keys(), args...).Result() })
 		if !redis.HasErrorPrefix(err, "READONLY") {
@@ -236,7 +235,7 @@ type row struct {
 }
 
 // row is the row of a number. now is the server's clock.
-func (s *Store) row(number, text string, now int64, expiry time.Duration) (leasestore.Row, error) {
+func (s *store) row(number, text string, now int64, expiry time.Duration) (leasestore.Row, error) {
 	var r row
 	n, err := leaserow.Number(number)
 	if err == nil {
@@ -255,7 +254,7 @@ func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease
 }
 
 // search runs a script that reads. The counts of given numbers are by the From of ranges.
-func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []leasestore.Row, given map[int64]int64, err error) {
+func (s *store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []leasestore.Row, given map[int64]int64, err error) {
 	reply, err := s.run(ctx, script, args...)
 	if err != nil {
 		return 0, nil, nil, err

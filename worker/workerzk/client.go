@@ -20,7 +20,7 @@ func conflict(err error) bool {
 // await waits for a session, and fails if the client has no server twice: after a lost
 // connection it says so once before it tries any. A read shows both. It may be queued
 // without a session; a write would be sent long after its caller has gone.
-func (s *Store) await(ctx context.Context) (err error) {
+func (s *store) await(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Store) await(ctx context.Context) (err error) {
 }
 
 // do makes a request that ends when ctx is done; requests of zk.Conn do not.
-func do[T any](ctx context.Context, s *Store, doing, path string, request func() (T, error)) (value T, err error) {
+func do[T any](ctx context.Context, s *store, doing, path string, request func() (T, error)) (value T, err error) {
 	fail := func(err error) error {
 		return fmt.Errorf("workerzk: %s %s at %s: %w", doing, path, cmp.Or(s.conn.Server(), "no server"), err)
 	}
@@ -76,7 +76,7 @@ type node struct {
 }
 
 // get returns a node, nil if there is none.
-func (s *Store) get(ctx context.Context, path string) (*node, error) {
+func (s *store) get(ctx context.Context, path string) (*node, error) {
 	found, err := do(ctx, s, "get", path, func() (*node, error) {
 		data, stat, err := s.conn.Get(path)
 		return &node{data, stat}, err
@@ -87,11 +87,11 @@ func (s *Store) get(ctx context.Context, path string) (*node, error) {
 	return found, err
 }
 
-func (s *Store) create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
+func (s *store) create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
 	return do(ctx, s, "create", path, func() (string, error) { return s.conn.Create(path, data, flags, s.acl) })
 }
 
-func (s *Store) delete(ctx context.Context, path string) error {
+func (s *store) delete(ctx context.Context, path string) error {
 	_, err := do(ctx, s, "delete", path, func() (struct{}, error) { return struct{}{}, s.conn.Delete(path, -1) })
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil
@@ -99,7 +99,7 @@ func (s *Store) delete(ctx context.Context, path string) error {
 	return err
 }
 
-func (s *Store) prepare(ctx context.Context, path string) error {
+func (s *store) prepare(ctx context.Context, path string) error {
 	if found, err := s.get(ctx, path); found != nil || err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *Store) prepare(ctx context.Context, path string) error {
 	return nil
 }
 
-func (s *Store) names(ctx context.Context, path string) ([]string, error) {
+func (s *store) names(ctx context.Context, path string) ([]string, error) {
 	names, err := do(ctx, s, "list", path, func() ([]string, error) {
 		names, _, err := s.conn.Children(path)
 		return names, err
@@ -125,7 +125,7 @@ func (s *Store) names(ctx context.Context, path string) ([]string, error) {
 	return names, err
 }
 
-func (s *Store) multi(ctx context.Context, path string, ops ...any) error {
+func (s *store) multi(ctx context.Context, path string, ops ...any) error {
 	_, err := do(ctx, s, "write", path, func() ([]zk.MultiResponse, error) { return s.conn.Multi(ops...) })
 	return err
 }
@@ -133,7 +133,7 @@ func (s *Store) multi(ctx context.Context, path string, ops ...any) error {
 // fence makes later reads see all earlier writes, by a write without effect that a
 // majority confirms. A server may lag behind the leader, and ZooKeeper's sync does not
 // notice a leader that was replaced and does not know it yet.
-func (s *Store) fence(ctx context.Context, path string) error {
+func (s *store) fence(ctx context.Context, path string) error {
 	err := s.multi(ctx, path, &zk.CheckVersionRequest{Path: path, Version: -1})
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil // a majority has said so

@@ -14,7 +14,6 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
-	"github.com/uidring/uidring/worker/workerzk"
 )
 
 // counted kills a server when a number of writes were asked for.
@@ -93,7 +92,7 @@ func TestFollowerLags(t *testing.T) {
 	})
 	path := newPath()
 	ahead := prepared(t, connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil), path)
-	lagging := func() *workerzk.Store { // a session's reads wait for its own writes
+	lagging := func() leasestore.Preparer { // a session's reads wait for its own writes
 		return prepared(t, connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil), path)
 	}
 	agrees := func(s leasestore.Store, old, layout, want string) {

@@ -28,7 +28,7 @@ import (
 // patience is the least time before an insert looks whether the first in the queue hangs.
 const patience = 2 * time.Second
 
-func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+func (s *store) insertFresh(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) insertFresh(ctx context.Context, w leasestore.Write) (number int
 
 // leave deletes what is left of an insert that is not done: the node that waits, and the sign
 // of life of a row whose number nobody will know.
-func (s *Store) leave(ctx context.Context, w leasestore.Write, name string) error {
+func (s *store) leave(ctx context.Context, w leasestore.Write, name string) error {
 	folder := s.waiting(w.Within)
 	if err := s.fence(ctx, s.path); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Store) leave(ctx context.Context, w leasestore.Write, name string) erro
 }
 
 // queue waits, and makes the row. w.Number is the number that it tried last.
-func (s *Store) queue(ctx context.Context, w *leasestore.Write, name string) (number int64, done bool, err error) {
+func (s *store) queue(ctx context.Context, w *leasestore.Write, name string) (number int64, done bool, err error) {
 	folder := s.waiting(w.Within)
 	own, err := s.create(ctx, folder+"/"+name+"-", nil, zk.FlagEphemeral|zk.FlagSequence)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -142,7 +142,7 @@ func (s *Store) queue(ctx context.Context, w *leasestore.Write, name string) (nu
 
 // turn waits until the node before own is gone. If the first in the queue stays for long, its
 // process may hang: turn deletes its node.
-func (s *Store) turn(ctx context.Context, folder, own string) error {
+func (s *store) turn(ctx context.Context, folder, own string) error {
 	for first := ""; ; {
 		names, err := s.names(ctx, folder)
 		if err != nil {
@@ -167,7 +167,7 @@ func (s *Store) turn(ctx context.Context, folder, own string) error {
 	}
 }
 
-func (s *Store) gone(ctx context.Context, path string) (bool, error) {
+func (s *store) gone(ctx context.Context, path string) (bool, error) {
 	changed, err := do(ctx, s, "watch", path, func() (<-chan zk.Event, error) {
 		_, _, changed, err := s.conn.GetW(path)
 		return changed, err

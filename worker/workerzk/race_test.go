@@ -17,7 +17,7 @@ import (
 
 // raced returns a store whose requests something comes between, and another store of the
 // same nodes.
-func raced(t *testing.T) (s, other *workerzk.Store, conn *zk.Conn, w *wire, path string) {
+func raced(t *testing.T) (s, other leasestore.Preparer, conn *zk.Conn, w *wire, path string) {
 	t.Parallel()
 	path = newPath()
 	conn = connect(t, shared(t), 20*time.Second, nil)

@@ -13,7 +13,7 @@ import (
 )
 
 // row gets the node of a number, nil if there is none, and what the node says.
-func (s *Store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
+func (s *store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
 	path := s.number(number)
 	if n, err = s.get(ctx, path); n != nil && err == nil {
 		r, err = parse(path, n)
@@ -36,12 +36,12 @@ func shown(number int64, r leaserow.Row, n *node) leasestore.Row {
 	return row
 }
 
-func (s *Store) numbers() string            { return s.path + "/number" }
-func (s *Store) counts() string             { return s.path + "/given" }
-func (s *Store) number(number int64) string { return s.numbers() + "/" + leaserow.Digits(number) }
-func (s *Store) alive(number int64) string  { return s.number(number) + "/alive" }
-func (s *Store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
-func (s *Store) waiting(in leasestore.Range) string {
+func (s *store) numbers() string            { return s.path + "/number" }
+func (s *store) counts() string             { return s.path + "/given" }
+func (s *store) number(number int64) string { return s.numbers() + "/" + leaserow.Digits(number) }
+func (s *store) alive(number int64) string  { return s.number(number) + "/alive" }
+func (s *store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
+func (s *store) waiting(in leasestore.Range) string {
 	return s.path + "/waiting/" + leaserow.Digits(in.From) + "-" + leaserow.Digits(in.To)
 }
 
@@ -54,7 +54,7 @@ func parseNumber(path, text string) (int64, error) {
 }
 
 // Read implements leasestore.Store.
-func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
+func (s *store) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, 0, err
 	}
@@ -67,7 +67,7 @@ func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 }
 
 // List implements leasestore.Store.
-func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
+func (s *store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]leasest
 }
 
 // Look implements leasestore.Store.
-func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
+func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return leasestore.View{}, err
 	}
@@ -98,7 +98,7 @@ func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, _ 
 }
 
 // allGiven returns the counts of given numbers and their nodes, by the From of ranges.
-func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[int64]*node, err error) {
+func (s *store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[int64]*node, err error) {
 	names, err := s.names(ctx, s.counts())
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +113,7 @@ func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[
 }
 
 // rows returns the rows within a range, highest first. A limit below 1 is no limit.
-func (s *Store) rows(ctx context.Context, within leasestore.Range, limit int) (rows []leasestore.Row, err error) {
+func (s *store) rows(ctx context.Context, within leasestore.Range, limit int) (rows []leasestore.Row, err error) {
 	names, err := s.names(ctx, s.numbers())
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (s *Store) rows(ctx context.Context, within leasestore.Range, limit int) (r
 	return s.named(ctx, names)
 }
 
-func (s *Store) named(ctx context.Context, names []string) (rows []leasestore.Row, err error) {
+func (s *store) named(ctx context.Context, names []string) (rows []leasestore.Row, err error) {
 	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
 		r, err := parse(path, n)
 		rows = append(rows, shown(number, r, n))
@@ -139,7 +139,7 @@ func (s *Store) named(ctx context.Context, names []string) (rows []leasestore.Ro
 const atOnce = 16 // nodes are got at a time
 
 // each gets children of a node, whose names are numbers, and calls call with each.
-func (s *Store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
+func (s *store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
 	nodes, errs := make([]*node, len(names)), make([]error, len(names))
 	var getting sync.WaitGroup
 	free := make(chan struct{}, atOnce)

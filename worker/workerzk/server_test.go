@@ -86,7 +86,7 @@ func background(t testing.TB) context.Context {
 }
 
 // prepared is a store whose nodes are there.
-func prepared(t testing.TB, conn *zk.Conn, path string) *workerzk.Store {
+func prepared(t testing.TB, conn *zk.Conn, path string) leasestore.Preparer {
 	t.Helper()
 	store := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: path})
 	need.Must(t, store.Prepare(background(t), slog.New(slog.DiscardHandler)))

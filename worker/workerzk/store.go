@@ -21,7 +21,7 @@ import (
 // DefaultPath is the default of Config.Path.
 const DefaultPath = "/uidring/workers"
 
-// Config configures a [Store]. Zero fields take their default values. Errors about it match
+// Config configures [NewStore]. Zero fields take their default values. Errors about it match
 // [lease.ErrConfig].
 type Config struct {
 	// Path is the absolute path of the nodes' parent; empty means DefaultPath. All processes whose
@@ -48,7 +48,7 @@ func (c Config) Validate() error {
 }
 
 // Perms are the permissions (create, delete, read and write) that a user needs on the nodes and
-// their nearest existing ancestor to do what a [Store] does.
+// their nearest existing ancestor to do what a store from [NewStore] does.
 const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
 
 // ACL returns Perms as zkCli.sh writes them.
@@ -72,27 +72,26 @@ func NewLeaser(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
 
-// Store is a leasestore.Store in ZooKeeper, safe for concurrent use.
-type Store struct {
+// store is a leasestore.Store in ZooKeeper.
+type store struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
 	path string
 }
 
-var _ leasestore.Preparer = (*Store)(nil)
-
-// NewStore returns a Store for lease.New that keeps its rows as nodes in ZooKeeper.
-func NewStore(conn *zk.Conn, config Config) *Store {
+// NewStore returns a store for lease.New that keeps its rows as nodes in ZooKeeper. It is safe for
+// concurrent use.
+func NewStore(conn *zk.Conn, config Config) leasestore.Preparer {
 	if len(config.ACL) == 0 {
 		config.ACL = zk.WorldACL(zk.PermAll)
 	}
-	return &Store{conn: conn, acl: config.ACL, path: cmp.Or(config.Path, DefaultPath)}
+	return &store{conn: conn, acl: config.ACL, path: cmp.Or(config.Path, DefaultPath)}
 }
 
-func (s *Store) String() string { return "ZooKeeper " + s.path }
+func (s *store) String() string { return "ZooKeeper " + s.path }
 
 // Check implements leasestore.Preparer.
-func (s *Store) Check() error {
+func (s *store) Check() error {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	if s.conn == nil {
 		faults.Add("conn", "nil", "a connection from zk.Connect")
@@ -102,7 +101,7 @@ func (s *Store) Check() error {
 }
 
 // Prepare implements leasestore.Preparer: it creates the missing nodes.
-func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+func (s *store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	if err := s.prepare(ctx, s.numbers()); err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 }
 
 // Swap implements leasestore.Store.
-func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
 	}
@@ -118,7 +117,7 @@ func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 }
 
 // Insert implements leasestore.Store.
-func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		return s.insertFresh(ctx, w)
 	}
@@ -127,7 +126,7 @@ func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, d
 }
 
 // write writes a row whose token is old. An empty token is that of no row.
-func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	path := s.number(w.Number)
 	// A read without a fence may be old: not enough to report that nothing was written.
 	for fenced := false; ; fenced = true {
@@ -170,7 +169,7 @@ func (s *Store) write(ctx context.Context, old string, w leasestore.Write) (done
 
 // ops returns what writes a row and its ephemeral child. n is the row's node, nil if there
 // is none, and before what it says.
-func (s *Store) ops(ctx context.Context, w leasestore.Write, n *node, before leaserow.Row) (ops []any, err error) {
+func (s *store) ops(ctx context.Context, w leasestore.Write, n *node, before leaserow.Row) (ops []any, err error) {
 	path, alive, data := s.number(w.Number), s.alive(w.Number), before.After(w).JSON()
 	if n == nil {
 		ops = append(ops, &zk.CreateRequest{Path: path, Data: data, Acl: s.acl})
@@ -196,7 +195,7 @@ func (s *Store) ops(ctx context.Context, w leasestore.Write, n *node, before lea
 }
 
 // raise raises the count of from, whose node is counted, if nobody else changes it.
-func (s *Store) raise(from, next int64, counted *node) (op any, err error) {
+func (s *store) raise(from, next int64, counted *node) (op any, err error) {
 	path := s.given(from)
 	if counted == nil {
 		return &zk.CreateRequest{Path: path, Data: format(next), Acl: s.acl}, nil
@@ -206,7 +205,7 @@ func (s *Store) raise(from, next int64, counted *node) (op any, err error) {
 }
 
 // SwapLayout implements leasestore.Store.
-func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	path := s.path + "/layout"
 	for {
 		if err := s.fence(ctx, path); err != nil {

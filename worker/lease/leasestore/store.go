@@ -71,8 +71,10 @@ type Terms struct {
 	Within Range  // the range of the holder's numbers
 }
 
-// Preparer is implemented by a [Store] that has settings to check or a schema to create.
+// Preparer is a [Store] that has settings to check or a schema to create.
 type Preparer interface {
+	Store
+
 	// Check returns an error that names everything that is invalid in the store's settings. It
 	// sends no requests.
 	Check() error
