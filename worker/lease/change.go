@@ -93,7 +93,7 @@ func (c *changing) run(ctx context.Context, apply bool) (LayoutChange, error) {
 					return LayoutChange{}, cmp.Or(err, errElse)
 				}
 			}
-			return LayoutChange{From: c.to, To: c.to, Used: -1, Numbers: Range(is.Numbers)}, nil
+			return LayoutChange{From: c.to, To: c.to, Used: -1, Numbers: is.Numbers}, nil
 		}
 		change, _, err := c.plan(ctx, was)
 		if err != nil || !apply {
@@ -176,7 +176,7 @@ func (c *changing) plan(ctx context.Context, was agreement.Agreement) (LayoutCha
 		return change, was, err
 	}
 	next, err := was.Next(c.to, change.Used)
-	change.Numbers = Range(next.Numbers)
+	change.Numbers = next.Numbers
 	return change, next, err
 }
 
