@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,68 +25,80 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// balanced starts haproxy before two servers, of which the second gets connections once the first is
-// down, and returns the addresses of HTTP and of the Redis protocol.
-func balanced(t *testing.T, first, second *running) (web, redis string) {
+// balance starts a balancer with the sample of a config before servers, at free addresses. Each pair is what
+// the sample has, and what it has here.
+func balance(t *testing.T, program, sample string, args []string, pairs ...string) {
 	t.Helper()
-	free := servertest.Addresses(t, 2)
-	web, redis = free[0], free[1]
-	const part = `
-listen %s
-  bind %s
-  %s
-  default-server inter 300ms fall 2 rise 2
-  server first %s check
-  server second %s check backup
-`
-	config := "defaults\n  mode tcp\n  timeout connect 1s\n  timeout client 1m\n  timeout server 1m\n" +
-		fmt.Sprintf(part, "web", web, "option httpchk GET /readyz", first.address(), second.address()) +
-		fmt.Sprintf(part, "redis", redis, "option redis-check", first.redisAddress, second.redisAddress)
-	cmd := exec.Command(servertest.Find(t, "haproxy"), "-db", "-f", write(t, t.TempDir(), "haproxy.cfg", config))
+	text, err := os.ReadFile("deploy/" + sample)
+	need.Must(t, err)
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(string(text), pairs[i]) {
+			t.Fatalf("%s has no %q", sample, pairs[i])
+		}
+	}
+	dir := t.TempDir()
+	path := write(t, dir, sample, strings.NewReplacer(pairs...).Replace(string(text)))
+	cmd := exec.Command(servertest.Find(t, program), append(args, path)...)
+	cmd.Dir = dir
 	need.Must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 	})
-	return web, redis
 }
 
-// A server that stops behind a balancer of TCP serves until the balancer has noticed. A pool of one
-// Redis connection, which neither probes nor tries again, loses one command at most. Clients of HTTP
-// and gRPC lose none.
+// The samples of haproxy and nginx are right: a server that stops behind them serves until the balancer has
+// noticed. A pool of one Redis connection, which neither probes nor tries again, loses one command at most.
+// Clients of HTTP and gRPC lose none.
 func TestStopBehindBalancer(t *testing.T) {
-	const config = `
-generators: [{name: ids, kind: slots, worker: "static:%d", ids_per_s: -1}]
-shutdown: {delay: 2s}
-log: {requests_per_s: 0}
-`
-	first, second := startConfig(t, fmt.Sprintf(config, 1)), startConfig(t, fmt.Sprintf(config, 2))
-	web, at := balanced(t, first, second)
+	t.Run("haproxy", func(t *testing.T) {
+		first, second := balanced(t, 1), balanced(t, 2)
+		free := servertest.Addresses(t, 2)
+		balance(t, "haproxy", "haproxy.cfg", []string{"-db", "-f"}, "bind :8080", "bind "+free[0], "bind :6380", "bind "+free[1],
+			"10.0.0.1:8080", first.address(), "10.0.0.2:8080", second.address()+" backup", "10.0.0.1:6380", first.redisAddress, "10.0.0.2:6380", second.redisAddress+" backup")
+		stopBehind(t, first, free[0], free[0], free[1])
+	})
+	t.Run("nginx", func(t *testing.T) {
+		first, second := balanced(t, 1), balanced(t, 2)
+		free := servertest.Addresses(t, 2)
+		dir := t.TempDir()
+		paths := "pid " + dir + "/pid; daemon off; error_log stderr;\nhttp {\n"
+		for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+			paths += kind + "_temp_path " + dir + "/" + kind + ";\n"
+		}
+		balance(t, "nginx", "nginx.conf", []string{"-p", dir, "-e", "stderr", "-c"}, "\nhttp {\n", "\n"+paths+"access_log off;\n",
+			"listen 8080", "listen "+free[0], "listen 8081", "listen "+free[1], "10.0.0.1:8080", first.address(), "10.0.0.2:8080", second.address())
+		stopBehind(t, first, free[0], free[1], "")
+	})
+}
 
+// balanced starts a server for a balancer.
+func balanced(t *testing.T, number int) *running {
+	t.Helper()
+	return startConfig(t, fmt.Sprintf("generators: [{name: ids, kind: slots, worker: \"static:%d\", ids_per_s: -1}]\nshutdown: {delay: 5s}\nlog: {requests_per_s: 0}\n", number))
+}
+
+// stopBehind stops the first of two servers behind a balancer while clients draw. The balancer has addresses
+// for HTTP, for gRPC and, unless at is "", for the Redis protocol.
+func stopBehind(t *testing.T, first *running, web, calls, at string) {
+	t.Helper()
 	pool := &redigo.Pool{MaxIdle: 1, MaxActive: 1, Wait: true, Dial: func() (redigo.Conn, error) { return redigo.Dial("tcp", at) }}
 	defer pool.Close()
 	once := dialRedis(t, redis.Options{Addr: at, PoolSize: 1, MaxRetries: -1})
 	retrying := dialRedis(t, redis.Options{Addr: at, PoolSize: 1})
-	called, err := grpc.NewClient(web, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	called, err := grpc.NewClient(calls, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	need.Must(t, err)
 	defer called.Close()
 	asked := &http.Client{Transport: new(http.Transport)}
 	defer asked.CloseIdleConnections()
-	clients := []struct {
+	type client struct {
 		name  string
 		lost  int64 // at most
 		draw  func() error
 		drawn atomic.Int64
 		fails atomic.Int64
-	}{
-		{name: "redigo", lost: 1, draw: func() error {
-			conn := pool.Get()
-			defer conn.Close()
-			_, err := redigo.Int64(conn.Do("INCR", "ids"))
-			return err
-		}},
-		{name: "go-redis without retries", lost: 1, draw: func() error { return once.Incr(t.Context(), "ids").Err() }},
-		{name: "go-redis", draw: func() error { return retrying.Incr(t.Context(), "ids").Err() }},
+	}
+	clients := []client{
 		{name: "gRPC", draw: func() error {
 			return called.Invoke(t.Context(), "/uidring.v1.IdService/Next", &uidringv1.NextRequest{Name: "ids"}, new(uidringv1.NextResponse))
 		}},
@@ -99,6 +113,18 @@ log: {requests_per_s: 0}
 			}
 			return nil
 		}},
+	}
+	if at != "" {
+		clients = append(clients, []client{
+			{name: "redigo", lost: 1, draw: func() error {
+				conn := pool.Get()
+				defer conn.Close()
+				_, err := redigo.Int64(conn.Do("INCR", "ids"))
+				return err
+			}},
+			{name: "go-redis without retries", lost: 1, draw: func() error { return once.Incr(t.Context(), "ids").Err() }},
+			{name: "go-redis", draw: func() error { return retrying.Incr(t.Context(), "ids").Err() }},
+		}...)
 	}
 	for i := range clients {
 		servertest.Eventually(t, clients[i].name+" is served", func() bool { return clients[i].draw() == nil })

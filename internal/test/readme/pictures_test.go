@@ -33,7 +33,7 @@ func drawn(t *testing.T, name, svg string) {
 // docs/layouts.svg shows the presets as they are.
 func TestLayouts(t *testing.T) {
 	const bit, left, row = 10, 100, 34
-	names := []string{"fleet", "registry", "long-lived", "js-safe", "snowflake"}
+	names := []string{"fleet", "registry", "long-lived", "js-safe", "snowflake", "baidu"}
 	var svg strings.Builder
 	height := 40 + row*len(names)
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 %d" width="760" height="%[1]d" font-family="sans-serif" font-size="13">
@@ -73,7 +73,7 @@ func TestTimes(t *testing.T) {
 <path class="now" d="M%d 24V216" stroke-width="2"/>
 <text x="%[2]d" y="17" text-anchor="middle">now</text>
 <text x="20" y="230" class="note">past</text>
-<text x="740" y="230" class="note" text-anchor="end">future (not to scale)</text>
+<text x="740" y="230" class="note" text-anchor="end">future (not to scale; light bars go on)</text>
 `, most, now)
 	for i, span := range []struct {
 		class    string
