@@ -4,6 +4,8 @@ package stores_test
 
 import (
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -93,6 +95,17 @@ func TestRights(t *testing.T) {
 				t.Cleanup(func() { closes(t, open) })
 				return open.Leaser
 			})
+			if name != "redis" { // the others keep no counters
+				return
+			}
+			counters, err := stores.At(dsn, "the test").Counters(t.Context(), "", true, slog.New(slog.DiscardHandler))
+			need.Must(t, err)
+			defer func() { need.Must(t, counters.Close()) }()
+			need.Must(t, counters.Store.Create(t.Context(), "orders", 1, 10))
+			_, err1 := counters.Store.Raise(t.Context(), "orders", 11)
+			_, _, err2 := counters.Store.Reserve(t.Context(), "orders", 10)
+			_, err3 := counters.Store.List(t.Context())
+			need.Must(t, errors.Join(err1, err2, err3))
 		})
 	}
 }
