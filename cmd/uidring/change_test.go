@@ -37,7 +37,7 @@ func TestLayoutChange(t *testing.T) {
 			wants(run(1, "layout", "change", "--to", "fleet"), "--dsn")
 			if kind != "sqlite" { // has no users
 				clitest.Client(t, owner, uidring.Succeed(t, "schema", kind, "--user", user.User.Username()))
-				wants(run(1, "layout", "change", "--to", "fleet"), "remembers none yet")
+				wants(run(1, "layout", "change", "--to", "fleet"), "remembers no layout yet")
 			}
 			run(0, "gen", "--layout", "registry", "--worker", "registry")
 			running := start(t, "gen", "-n", "1000000000", "--dsn", user.String()) // has the number 2
@@ -56,7 +56,7 @@ func TestLayoutChange(t *testing.T) {
 			wants(run(0, "gen"), "worker number 64 ", next, "which the database remembers")
 			wants(run(0, "gen", "--worker", "registry"), "worker number 65 ", next)
 			wants(run(0, "gen", "--layout", "long-lived"), "worker number 64 ", next)
-			wants(run(1, "layout", "change", "--to", "1/1/61"), "number")
+			wants(run(1, "layout", "change", "--to", "31/1/31"), "number")
 			wants(run(0, "layout", "change", "--to", "registry"), "0 to 65", "66 to ")
 			wants(run(0, "gen"), "worker number 66 ", old)
 			if line, err := running.stdout.ReadString('\n'); err != nil || len(clitest.ReadIDs(t, line)) != 1 {
@@ -74,8 +74,10 @@ func TestLayoutChange(t *testing.T) {
 		})
 	}
 	for args, want := range map[string]string{
-		"layout change":                                  `"to"`,
+		"layout change":                                  "--to is missing",
 		"layout change --to x":                           "--to",
+		"layout change --to baidu":                       "2024-11-20",
+		"layout change --to 31/16/16,epoch=2090-01-01":   "2090-01-01",
 		"layout change fleet --to fleet":                 "fleet",
 		"layout change --to fleet --dsn missing.db":      "missing.db",
 		"layout change --to fleet --dsn etcd://h:2379":   "uidringd",

@@ -259,7 +259,7 @@ func TestTerminal(t *testing.T) {
 	if got := onTerminal(t, "22265110462791687\n\x04", "parse --layout fleet"); !strings.Contains(got, "reading ids from the terminal") || !strings.Contains(got, "SEQUENCE") {
 		t.Errorf("%q", got)
 	}
-	if got := onTerminal(t, "", "gen -n 20000 --generator default --layout registry --worker static:1 >"+os.DevNull); !strings.Contains(got, "/20000)") {
+	if got := onTerminal(t, "", "gen -n 20000 --generator default --layout registry --worker static:1 >"+os.DevNull); !strings.Contains(got, "/20000, ") {
 		t.Errorf("no progress: %q", got)
 	}
 	if got := onTerminal(t, "", "bench --count 1 --duration 1ms"); !strings.Contains(got, "samples") || strings.Contains(got, "BenchmarkNext") || !strings.Contains(got, "\nNextParallel/impl=Cached") {

@@ -137,7 +137,7 @@ var errElse = errors.New("another change of the layout has begun meanwhile")
 func (c *changing) read(ctx context.Context) (agreement.Agreement, error) {
 	text, err := c.ask(ctx, c.remembered)
 	if err == nil && text == "" {
-		err = fmt.Errorf("%w: %s remembers none yet, so the first generator that starts decides", ErrLayout, c.store)
+		err = &UnknownLayoutError{c.store.String(), fmt.Errorf("lease: %s remembers no layout yet; the first generator that starts decides, so start one with the layout that you want", c.store)}
 	}
 	if err != nil {
 		return agreement.Agreement{}, err

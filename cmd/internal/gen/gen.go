@@ -53,8 +53,9 @@ reserved but did not print.
 If a table or an SQLite file is missing, gen creates it and says so on standard
 error. The store remembers the layout of its first start; in WORKER_NODE, the row with
 the id -1 records it. Without --layout, gen follows that record, and says on standard
-error which layout and worker number it has. To undo a trial, delete the file, or see "Undo a trial" in docs/choosing.md. Other
-users of the machine can see arguments, so pass a DSN with a password in $UIDRING_DSN.
+error which layout and worker number it has. To undo a trial, delete the file, or see
+"Undo a trial" in docs/choosing.md. Other users of the machine can see arguments, so pass
+a DSN with a password in $UIDRING_DSN.
 
 If you ask for more ids than the clock has allowed so far, gen stamps ids up to
 --max-borrow ahead of the clock, and then waits. With --generator default, gen stamps ids

@@ -76,7 +76,7 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	taken, err := from.Lease(ctx, request)
 	if other, ok := errors.AsType[*lease.LayoutError](err); ok && n.stated {
 		err = fmt.Errorf("its ids have the layout %s, and --layout is %s: leave out --layout, or give another --dsn; or, "+
-			"to have all generators change to it, run: %s layout change --to %[2]s", other.Remembered, other.Layout, n.program)
+			"to have all generators change to it, run: %s layout change --to %[2]s, with the same --dsn", other.Remembered, other.Layout, n.program)
 	} else if ok {
 		n.origin = fromStore // by another start, which was faster
 	}

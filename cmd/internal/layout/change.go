@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,24 +22,28 @@ func newChange(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "change --to LAYOUT",
 		Short: "Change the layout that the database remembers",
-		Long: `change has the database remember another layout for the ids of new generators, with the
-worker numbers under which these ids never equal earlier ones. If no number is safe, it says
-why, and changes nothing.
+		Long: `change records a new layout in the database, and the worker numbers whose ids cannot
+equal earlier ones. If there are no such numbers, it says why, and changes nothing.
 
 Generators that run keep the old layout. Restart them one after another: each that states no
 layout takes the new one. First take the old layout out of their configs, because a start
 that states it is refused from now on.
 
-change does not know ids that were made without this database, by static numbers or by
-generators in other languages. Stop those first.
+change cannot account for ids that are generated without this database, by static numbers
+or in other languages. Stop those generators first.
 
 If change is stopped halfway, starts wait: run it again, with the same layout or with the
-old one. Only numbers keep the ids of the two layouts apart, so change --to the old layout
-also leads back.`,
+old one. Later, change --to the old layout may lead back, under numbers never used before.`,
 		Example: `  uidring layout change --to fleet --dry-run --dsn mysql://root@localhost/app
   uidring layout change --to fleet --dsn mysql://root@localhost/app`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if !cmd.Flags().Changed("to") {
+				return cli.Usagef("--to is missing, want the new layout, such as fleet")
+			}
+			if now := time.Now(); now.Before(to.Epoch) || !now.Before(to.End()) {
+				return cli.Usagef("--to is %s, whose ids have times from %s to %s; want a layout of today", to, to.Epoch.Format(time.RFC3339), to.End().Format(time.RFC3339))
+			}
 			dsn := database.Of(cmd, stores)
 			dsn.Existing = true
 			open, err := dsn.Leases(cmd.Context(), lease.Config{})
@@ -61,9 +66,6 @@ also leads back.`,
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing, and say what would change")
 	database.Flag(cmd, stores)
 	cli.Complete(cmd, "to", bits.PresetNames()...)
-	if err := cmd.MarkFlagRequired("to"); err != nil {
-		panic(err) // there is no such flag
-	}
 	return cmd
 }
 

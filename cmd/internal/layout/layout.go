@@ -33,9 +33,8 @@ func New(stores database.Stores) *cobra.Command {
 		Short: "Show a layout's capacity, its end, and what may follow it",
 		Long: `layout describes a layout: its worker numbers, ids per second and end. Without an
 argument, it lists the named layouts; with --dsn, it describes the layout that the
-database remembers. --sql and --next without LAYOUT are about that layout too or, without
---dsn, about that of uidring.db in the current directory, and of new stores if there is no
-such file.
+database remembers. Without LAYOUT, --sql and --next use the database's layout; without
+--dsn, they use that of uidring.db in the current directory, or fleet if there is no such file.
 
 With --workers, --years and --rate, it proposes a layout: a named one, if one
 suffices. If no layout fits, it prints how far each requirement alone would have to be
@@ -288,7 +287,7 @@ func (a *answer) print(w io.Writer, asJSON bool) error {
 		_, rest, _ := strings.Cut(a.Layout, ",")
 		widths := strings.TrimSuffix(a.Layout, ","+rest)
 		fmt.Fprintf(table, "next\t%s with a later epoch, under worker numbers never used before;\n", widths)
-		fmt.Fprintf(table, "\tfor another layout, see --next\n")
+		fmt.Fprintf(table, "\tfor another layout, see --next and layout change\n")
 	default:
 		a.Succession.write(table)
 	}

@@ -35,7 +35,7 @@ in JavaScript  as a string
 begins         2026-01-01T00:00:00Z
 ends           2095-09-07T15:47:35.552Z
 next           41/datacenter:5+4/12 with a later epoch, under worker numbers never used before;
-               for another layout, see --next
+               for another layout, see --next and layout change
 `,
 		"baidu --next registry --from 2026-01-01 --used 5000": `
 layout         28/22/13,epoch=2016-05-20,unit=1s

@@ -60,10 +60,8 @@ func (w wishes) bits() int {
 // widths returns the least widths that hold the wishes, in ticks of a second since the epoch.
 func (w wishes) widths(now time.Time) (epoch time.Time, ticks, worker, sequence int) {
 	epoch = time.Date(now.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
-	for n, width := range map[int64]*int{w.until(now).Unix() - epoch.Unix() + 1: &ticks, w.numbers(now): &worker, w.rate: &sequence} {
-		*width = mathbits.Len64(uint64(n - 1))
-	}
-	return epoch, ticks, worker, sequence
+	width := func(n int64) int { return mathbits.Len64(uint64(n - 1)) }
+	return epoch, width(w.until(now).Unix() - epoch.Unix() + 1), width(w.numbers(now)), width(w.rate)
 }
 
 // propose returns a layout that holds the wishes, with its name, if it has one, and its Go.

@@ -119,6 +119,7 @@ func TestProposals(t *testing.T) {
 		"--workers 500 --years 50 --rate 20000 --js":                                  {"--rate 8192    instead of 20000: ", "\n--workers 128  instead of 500: ", "\n--years ", "\nwithout --js   "},
 		"--workers 50 --years 50 --rate 50000 --registry --starts-a-day 100000":       {"\n--starts-a-day ", "\nwithout --registry "},
 		"--workers 1048576 --years 300 --rate 1073741824 --registry --starts-a-day 1": {" 1048577 worker numbers 21, "}, // 0 is not given
+		"--workers 1000000 --years 50 --rate 1000000":                                 {" 1000000 worker numbers 20, "},
 	} {
 		got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...)
 		for _, want := range want {

@@ -120,12 +120,12 @@ func (a Agreement) Next(to bits.Layout, used int64) (Agreement, error) {
 		}
 		first, last, ok := both.FreshNumbers(e.Used)
 		if !ok {
-			return next, fmt.Errorf("no worker number of %s keeps its ids apart from those of %s under the numbers 0 to %d", to, old, e.Used)
+			return next, fmt.Errorf("no worker number of %s keeps its ids apart from those of %s under the numbers 0 to %d; use another key space, or a layout with more worker bits", to, old, e.Used)
 		}
 		next.Numbers = leasestore.Range{From: max(next.Numbers.From, first, e.Used+1), To: min(next.Numbers.To, last)}
 	}
 	if next.Numbers.From > next.Numbers.To {
-		return next, fmt.Errorf("of %s, only worker numbers up to %d keep ids apart from those of earlier layouts, and numbers up to %d have been given", to, next.Numbers.To, next.Numbers.From-1)
+		return next, fmt.Errorf("of %s, only worker numbers up to %d keep ids apart from those of earlier layouts, and numbers up to %d have been given; use another key space, or a layout with more worker bits", to, next.Numbers.To, next.Numbers.From-1)
 	}
 	if text := next.String(); len(text) > maxLength {
 		return next, fmt.Errorf("the store has room for %d characters, and %q has %d", maxLength, text, len(text))

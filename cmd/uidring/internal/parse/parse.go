@@ -46,8 +46,10 @@ remembers, else that of uidring.db in the current directory, and fleet if there 
 file. A database that cannot be read or remembers no layout is an error.
 
 An id is doubtful if its time is more than 24 hours from now, or on the first day of the
-layout, or if the database has given no such worker number: it then has another layout, or
-is a counter's. parse says so on standard error, and exits with 3. uid-generator's epoch is midnight on epochStr in the time zone of its JVM. If epochStr
+layout, or if the database has given no such worker number: it probably has another
+layout, or comes from a counter. parse says so on standard error, and exits with 3.
+
+uid-generator's epoch is midnight on epochStr in the time zone of its JVM. If epochStr
 is not set, the epoch is midnight, China time, on 2016-05-20: use
 --layout baidu,epoch=2016-05-20T00:00:00+08:00.
 
