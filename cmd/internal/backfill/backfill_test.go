@@ -51,6 +51,22 @@ func TestBackfill(t *testing.T) {
 	})
 }
 
+// Rows of one time may be on both sides of where a SELECT ends: one pass finds all, under one worker number.
+func TestWindows(t *testing.T) {
+	each(t, func(t *testing.T, s *shop) {
+		s.start(t, "fleet")
+		rows := make([]map[string]any, 10_100)
+		for i := range rows {
+			rows[i] = map[string]any{"created_at": s.oldest.Add(time.Duration(i/300) * time.Minute), "changed": s.oldest}
+		}
+		need.Must(t, s.Table("orders").CreateInBatches(rows, 2000).Error)
+		if got := uidring.Succeed(t, s.args("--batch", "999")...); !strings.Contains(got, "10100 rows have got an id, under worker number 2;") {
+			t.Error(got)
+		}
+		s.ages(t, "fleet", 0)
+	})
+}
+
 // uncommented returns the statement that makes the column the primary key.
 func uncommented(t *testing.T, kind, script string) string {
 	t.Helper()
