@@ -116,15 +116,19 @@ func newOnly(db *gorm.DB, buyer, older string) error {
 
 // request is a version whose orders are T. With returns an order's line and payment, and how others are found.
 func request[T any](db *gorm.DB, buyer, older string, with func(*T) (children []any, column string, key any), made *T) error {
-	err := db.Transaction(func(tx *gorm.DB) error {
-		if err := tx.Table("orders").Create(made).Error; err != nil {
-			return err
-		}
-		children, _, _ := with(made)
-		if err := tx.Table("order_lines").Create(children[0]).Error; err != nil {
-			return err
-		}
-		return tx.Table("payments").Create(children[1]).Error
+	fresh := *made
+	err := retry(func() error {
+		*made = fresh // without the keys of a transaction that was rolled back
+		return db.Transaction(func(tx *gorm.DB) error {
+			if err := tx.Table("orders").Create(made).Error; err != nil {
+				return err
+			}
+			children, _, _ := with(made)
+			if err := tx.Table("order_lines").Create(children[0]).Error; err != nil {
+				return err
+			}
+			return tx.Table("payments").Create(children[1]).Error
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("create: %w", err)
@@ -134,7 +138,7 @@ func request[T any](db *gorm.DB, buyer, older string, with func(*T) (children []
 		return fmt.Errorf("find: %w", err)
 	}
 	again, _, _ := with(&old)
-	if err := db.Table("payments").Create(again[1]).Error; err != nil {
+	if err := retry(func() error { return db.Table("payments").Create(again[1]).Error }); err != nil {
 		return fmt.Errorf("pay: %w", err)
 	}
 	for _, order := range []*T{made, &old} {
@@ -157,7 +161,6 @@ type shop struct {
 	instances    [3]instance
 	old, rounds  int
 	orders, paid atomic.Int64 // created, and paid once more
-	deadlocks    atomic.Int64
 	ended        atomic.Bool
 	running      sync.WaitGroup
 }
@@ -185,9 +188,7 @@ func (s *shop) open(t *testing.T, v version) {
 		at.version.Store(&v)
 		s.running.Go(func() {
 			for n := 0; !s.ended.Load(); n++ {
-				err := s.retry(func() error {
-					return (*at.version.Load())(s.db, fmt.Sprintf("new %d %d", i, n), fmt.Sprintf("old %d", rand.IntN(s.old)))
-				})
+				err := (*at.version.Load())(s.db, fmt.Sprintf("new %d %d", i, n), fmt.Sprintf("old %d", rand.IntN(s.old)))
 				if err != nil {
 					t.Errorf("request %d of instance %d: %v", n, i, err)
 					return
@@ -200,16 +201,20 @@ func (s *shop) open(t *testing.T, v version) {
 	}
 }
 
-// retry runs a request again that a deadlock has ended, as the page says. Nothing of it is there.
-func (s *shop) retry(request func() error) error {
-	err := request()
-	for ; err != nil && deadlock.MatchString(err.Error()); err = request() {
-		s.deadlocks.Add(1)
+// retry makes a change again that a deadlock has ended, as the page says. Nothing of it is there.
+func retry(change func() error) error {
+	err := change()
+	for ; err != nil && deadlock.MatchString(err.Error()); err = change() {
+		deadlocks.Add(1)
+		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
 	}
 	return err
 }
 
-var deadlock = regexp.MustCompile(`^create: .*(1213|40P01)`)
+var (
+	deadlock  = regexp.MustCompile(`Error 1213|40P01`)
+	deadlocks atomic.Int64
+)
 
 // deploy replaces the version of one instance after another, and waits until each has served.
 func (s *shop) deploy(t *testing.T, v version) {

@@ -90,10 +90,12 @@ func (a Agreement) String() string {
 	if a.Numbers != All {
 		text += fmt.Sprintf(",numbers=%d-%d", a.Numbers.From, a.Numbers.To)
 	}
-	separator := ",after="
+	var earlier []string
 	for _, e := range a.Earlier {
-		text += fmt.Sprintf("%s%s:%d", separator, e.Layout, e.Used)
-		separator = ";"
+		earlier = append(earlier, fmt.Sprintf("%s:%d", e.Layout, e.Used))
+	}
+	if len(earlier) > 0 {
+		text += ",after=" + strings.Join(earlier, ";")
 	}
 	if a.Change != "" {
 		text += ",changing=" + a.Change
