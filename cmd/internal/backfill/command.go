@@ -141,8 +141,8 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return b, numbers.Wrap(cli.AtStart(err))
 	}}
 	if err := fill.run(ctx, found); err != nil {
-		if fill.filled > 0 {
-			t.notify("%d rows of %s have got their ids; the same command continues", fill.filled, t.name)
+		if fill.filled > 0 || ctx.Err() != nil { // the last answer may be lost
+			t.notify("at least %d rows of %s have got their ids; the same command continues", fill.filled, t.name)
 		}
 		return open.Wrap(err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // errNoLayout is the error of a store that remembers no layout.
-var errNoLayout = errors.New("no generator has recorded a layout there yet: state one")
+var errNoLayout = errors.New("no generator has recorded a layout there yet: give --layout")
 
 // Remembered returns the layout that the store remembers.
 func (l *Leases) Remembered(ctx context.Context) (bits.Layout, error) {

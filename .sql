@@ -1,1 +1,0 @@
-CREATE DATABASE uidring; CREATE USER root@'%'; GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;
