@@ -179,7 +179,8 @@ func (t *table) instant(raw any) (at time.Time, err error) {
 		}
 		return time.Date(v.Year(), v.Month(), v.Day(), v.Hour(), v.Minute(), v.Second(), v.Nanosecond(), t.zone), nil
 	case string:
-		v, _, _ = strings.Cut(v, " m=") // a reading of the monotonic clock, as time.Time.String has it
+		// time.Time.String ends with a reading of the monotonic clock.
+		v, _, _ = strings.Cut(v, " m=")
 		for i := range formats { // the one that the last row had comes first
 			this := (t.format + i) % len(formats)
 			if at, err = time.ParseInLocation(formats[this], v, t.zone); err == nil {
