@@ -20,7 +20,7 @@ import (
 // still, a process writes rows without ids.
 const passes = 10
 
-// every is how often progress is written where there is no terminal to show it.
+// every is the interval between lines of progress, without a terminal.
 const every = 10 * time.Second
 
 // filler fills a table, pass after pass.
@@ -68,7 +68,7 @@ func (f *filler) run(ctx context.Context, found survey) (err error) {
 	return fmt.Errorf("rows without %s keep coming: first deploy the service that writes it, then run this command again", f.column.Name)
 }
 
-// pass fills the rows that there are, with a worker number of its own.
+// pass fills all rows that have no id yet, under a new worker number.
 func (f *filler) pass(ctx context.Context) (err error) {
 	began := f.ids.Tick(time.Now())
 	made, err := f.open(ctx)

@@ -86,8 +86,8 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// inFiles calls f for each file of the library and of the commands that is no test and helps none. constants has the
-// texts of all constants, by their names.
+// inFiles calls f for each file of the library and of the commands, but not for tests and their helpers. constants has
+// the texts of all constants, by their names.
 func inFiles(t *testing.T, f func(path string, file *ast.File, constants map[string]string)) {
 	t.Helper()
 	files, constants := map[string]*ast.File{}, map[string]string{}

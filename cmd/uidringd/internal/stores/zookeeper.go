@@ -133,7 +133,7 @@ func (c *connection) start(ctx context.Context, user, password string) error {
 }
 
 // end closes the connection, and waits until the client's goroutines have ended. One of
-// them may be reading what is no ZooKeeper.
+// them may be reading from a server other than ZooKeeper.
 func (c *connection) end() error {
 	c.Close()
 	for {
