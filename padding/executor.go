@@ -15,21 +15,12 @@ import (
 // ErrStale is passed to Config.RejectedPut for ids that are too old.
 var ErrStale = errors.New("padding: ids are too old")
 
-// PanicError reports a panic in a source or a handler.
-type PanicError struct {
-	Package string // the calling package, such as "padding"
-	In      string // the function that panicked, such as "source"
-	Value   any    // the panic's value
-	Stack   []byte // the panicking goroutine's stack
-}
+// PanicError reports a panic in a source or a handler: in which Package and in which function (In), the panic's Value,
+// and the panicking goroutine's Stack.
+type PanicError = calls.PanicError
 
-func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
-
-// A Source returns the next run of ids. The run is no longer than the ring's run length, and all
-// its ids are greater than those already returned. A Source is called by one goroutine at a time.
+// A Source returns the next run of ids, at most the ring's run length of them. They must be greater than all
+// ids that it returned before. A Source is called by one goroutine at a time.
 //
 // A source may block, on a database or a network, if Config.Blocking is set. Close cancels ctx,
 // and the source must return soon after. Such a source may also return an empty run without an

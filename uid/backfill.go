@@ -57,7 +57,7 @@ func (c *BackfillConfig) prepare() *invalid.List {
 //
 // [docs/migrating.md]: https://github.com/uidring/uidring/blob/main/docs/migrating.md
 type Backfill struct {
-	holder   holder
+	holder
 	calls    deal.Calls
 	began    int64 // the tick in which it started: only earlier ones are stamped
 	maxTicks int
@@ -74,10 +74,8 @@ type Backfill struct {
 // otherwise, the error matches [ErrConfig]. ctx bounds only this call. The other errors are the
 // same as for [NewDefault].
 func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
-	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Backfill, error) {
-		settled := config
-		settled.Layout = layout
-		return startBackfill(ctx, source, settled, from)
+	return settle(ctx, source, config, &config.Layout, func(from origin) (*Backfill, error) {
+		return startBackfill(ctx, source, config, from)
 	})
 }
 
@@ -181,16 +179,6 @@ func (b *Backfill) remember(tick int64) {
 func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
 	return b.holder.idRange(from, to, 0, 0)
 }
-
-// Worker returns the worker number in new ids. It changes only when a leased number is lost.
-func (b *Backfill) Worker() int64 { return b.holder.grant.Load().worker }
-
-// Layout returns the layout of the ids.
-func (b *Backfill) Layout() bits.Layout { return b.holder.bits.Layout() }
-
-// Parse splits an id into its parts. For a number that is not an id of the layout, the error
-// matches [bits.ErrForeign] and quotes the number.
-func (b *Backfill) Parse(id ID) (bits.Parts, error) { return b.holder.bits.Parse(int64(id)) }
 
 // Stats returns the Backfill's counts and state.
 func (b *Backfill) Stats() Stats {

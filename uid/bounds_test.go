@@ -44,6 +44,7 @@ func TestMaxBackward(t *testing.T) {
 			if id := mustNext(t, gen); id <= last || time.Since(begun) != test.limit {
 				t.Errorf("id %d after %d and %v, want a greater one after %v", id, last, time.Since(begun), test.limit)
 			}
+			t.Logf("a step back of %v is waited out, one of %v is refused", test.limit, test.limit+1)
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -3,10 +3,8 @@ package uid
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
@@ -20,8 +18,8 @@ import (
 type Cached struct {
 	ring   *ringbuffer.Ring // of engine
 	engine *deal.Dealer     // deals the ids of ticks
-	claims deal.Claims[ID, Run]
-	holder holder // of the worker number
+	claimer
+	holder // of the worker number
 	ticks  *ticks
 }
 
@@ -36,10 +34,8 @@ const CloseTimeout = deal.CloseTimeout
 // source. ErrBorrowLimit means that an earlier holder of the number reserved time beyond
 // CachedConfig.MaxBorrow, and ErrReservation means that no time can be reserved.
 func NewCached(ctx context.Context, source WorkerSource, config CachedConfig) (*Cached, error) {
-	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Cached, error) {
-		settled := config
-		settled.Layout = layout
-		return startCached(ctx, source, settled, from)
+	return settle(ctx, source, config, &config.Layout, func(from origin) (*Cached, error) {
+		return startCached(ctx, source, config, from)
 	})
 }
 
@@ -118,26 +114,6 @@ func (g *Cached) Next() (id ID, err error) {
 	return ID(taken), err
 }
 
-// Wait is like Next, but blocks until an id is ready or ctx is done: see [Generator].
-func (g *Cached) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
-
-// NextN is Next for many ids: see [Generator].
-func (g *Cached) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
-
-// WaitN is like NextN, but waits as Wait does.
-func (g *Cached) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
-
-// Claim returns up to limit consecutive ids: see [Generator].
-func (g *Cached) Claim(ctx context.Context, limit int64) (Run, error) {
-	return g.claims.Claim(ctx, limit)
-}
-
-// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
-func (g *Cached) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
-
-// All returns an endless sequence of ids for a range loop: see [Generator].
-func (g *Cached) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
-
 // Close is Shutdown with a timeout of [CloseTimeout].
 func (g *Cached) Close() error { return g.engine.Close() }
 
@@ -180,16 +156,6 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }
-
-// Worker returns the worker number in new ids. It changes only when a leased number is lost.
-func (g *Cached) Worker() int64 { return g.holder.grant.Load().worker }
-
-// Layout returns the layout of the ids.
-func (g *Cached) Layout() bits.Layout { return g.holder.bits.Layout() }
-
-// Parse splits an id into its parts. For a number that is not an id of the layout, the error
-// matches [bits.ErrForeign] and quotes the number.
-func (g *Cached) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.
 func (g *Cached) Stats() Stats {

@@ -3,13 +3,11 @@ package uid
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/ringbuffer"
@@ -30,9 +28,9 @@ import (
 //
 // [docs/testing.md]: https://github.com/uidring/uidring/blob/main/docs/testing.md
 type Default struct {
-	holder      holder // of the worker number
-	clock       clock
-	claims      deal.Claims[ID, Run] // of claim
+	holder // of the worker number
+	clock  clock
+	claimer
 	maxBackward time.Duration
 	_           contention.Pad
 
@@ -57,10 +55,8 @@ type Default struct {
 // of a leased number reserved time ahead of the clock, NewDefault waits until the clock catches
 // up; if ctx is done first, the error says when the first id can be issued.
 func NewDefault(ctx context.Context, source WorkerSource, config DefaultConfig) (*Default, error) {
-	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Default, error) {
-		settled := config
-		settled.Layout = layout
-		return startDefault(ctx, source, settled, from)
+	return settle(ctx, source, config, &config.Layout, func(from origin) (*Default, error) {
+		return startDefault(ctx, source, config, from)
 	})
 }
 
@@ -114,26 +110,6 @@ func (g *Default) Next() (ID, error) {
 	run, err := g.claim(context.Background(), 1, deal.Next)
 	return ID(run.First), err
 }
-
-// NextN is Next for many ids: see [Generator].
-func (g *Default) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
-
-// Wait is like Next, but blocks until an id is ready or ctx is done.
-func (g *Default) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
-
-// WaitN is like NextN, but waits as Wait does.
-func (g *Default) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
-
-// Claim returns up to limit consecutive ids: see [Generator].
-func (g *Default) Claim(ctx context.Context, limit int64) (Run, error) {
-	return g.claims.Claim(ctx, limit)
-}
-
-// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
-func (g *Default) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
-
-// All returns an endless sequence of ids for a range loop: see [Generator].
-func (g *Default) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
 
 // unread stands for a tick that has yet to be read from the clock.
 const unread = math.MinInt64
@@ -270,16 +246,6 @@ func (g *Default) renumber(*grant) {
 		g.skipped.Store(skipped) // a call may have issued next meanwhile
 	}
 }
-
-// Worker returns the worker number in new ids. It changes only when a leased number is lost.
-func (g *Default) Worker() int64 { return g.holder.grant.Load().worker }
-
-// Layout returns the layout of the ids.
-func (g *Default) Layout() bits.Layout { return g.holder.bits.Layout() }
-
-// Parse splits an id into its parts. For a number that is not an id of the layout, the error
-// matches [bits.ErrForeign] and quotes the number.
-func (g *Default) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.
 func (g *Default) Stats() Stats {

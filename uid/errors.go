@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 )
@@ -121,15 +120,7 @@ func (e *ClockBackwardError) Error() string {
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
 // PanicError reports a panic in code that you supplied: a function in a [CachedConfig] or in a
-// segment's or client's config, or a segment's store.
-type PanicError struct {
-	Package string // the calling package, such as "uid"
-	In      string // the function that panicked, such as "RejectedTake"
-	Value   any    // the panic's value
-	Stack   []byte // the panicking goroutine's stack
-}
-
-func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
+// segment's or client's config, or a segment's store. It has the calling Package, such as "uid", the function that
+// panicked (In), such as "RejectedTake", the panic's Value, which it wraps if that is an error, and the panicking
+// goroutine's Stack.
+type PanicError = padding.PanicError

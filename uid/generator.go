@@ -3,6 +3,8 @@ package uid
 import (
 	"context"
 	"iter"
+
+	"github.com/uidring/uidring/internal/deal"
 )
 
 // Generator makes ids. [Cached], [Default], [Slots], segment.Counter,
@@ -69,6 +71,30 @@ type Generator interface {
 	// Shutdown is like Close, but bounded by ctx.
 	Shutdown(ctx context.Context) error
 }
+
+// claimer has the methods of a [Generator] that follow from how it claims ids. godoc shows them as those of the types
+// that embed it.
+type claimer struct{ claims deal.Claims[ID, Run] }
+
+// NextN is Next for many ids: see [Generator].
+func (g *claimer) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
+
+// Wait is like Next, but blocks until an id is ready or ctx is done: see [Generator].
+func (g *claimer) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
+
+// WaitN is like NextN, but waits as Wait does.
+func (g *claimer) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
+
+// Claim returns up to limit consecutive ids: see [Generator].
+func (g *claimer) Claim(ctx context.Context, limit int64) (Run, error) {
+	return g.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
+func (g *claimer) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
+
+// All returns an endless sequence of ids for a range loop: see [Generator].
+func (g *claimer) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
 
 var (
 	_ Generator = (*Cached)(nil)

@@ -70,7 +70,11 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout bits.
 		faults.Add("source", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or lease.NewStatic(1)")
 	}
 	if at.Before(layout.Epoch) {
-		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "no later than now, "+instant(at.Truncate(time.Second)))
+		want := "no later than now, " + instant(at.Truncate(time.Second))
+		if h.from == fromStore {
+			want += "; correct the clock or, since the store remembers this layout, run: uidring layout change"
+		}
+		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), want)
 	}
 	if err := faults.Err(); err != nil {
 		return err
@@ -93,11 +97,21 @@ func (h *holder) prepare(faults *invalid.List, source WorkerSource, layout bits.
 	return nil
 }
 
+// Worker returns the worker number in new ids. It changes only when a leased number is lost.
+func (h *holder) Worker() int64 { return h.grant.Load().worker }
+
+// Layout returns the layout of the ids.
+func (h *holder) Layout() bits.Layout { return h.bits.Layout() }
+
+// Parse splits an id into its parts. For a number that is not an id of the layout, the error
+// matches [bits.ErrForeign] and quotes the number.
+func (h *holder) Parse(id ID) (bits.Parts, error) { return h.bits.Parse(int64(id)) }
+
 // first returns the id with sequence 0 of a tick and a worker in range, unchecked.
 func (h *holder) first(tick, worker int64) int64 { return tick<<h.width | worker<<h.shift }
 
 func (h *holder) exhausted() error {
-	return fmt.Errorf("%w: %s ended at %s", ErrTimeExhausted, h.bits.Layout(), instant(h.end))
+	return fmt.Errorf("%w: %s ended at %s: state one with a later epoch, or more bits for the time; for generators whose store has recorded this one, run uidring layout change", ErrTimeExhausted, h.bits.Layout(), instant(h.end))
 }
 
 func (h *holder) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(h.end) }
@@ -190,7 +204,7 @@ func (h *holder) reservationError(w *grant) error {
 
 // idRange returns the least and the greatest id that calls can have issued from from to
 // before to. An id's time lies at most age behind the clock, and at most ahead ticks ahead
-// of it. A negative age is no limit.
+// of it. A negative age means that there is no such bound.
 func (h *holder) idRange(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
 	epoch := h.bits.Layout().Epoch
 	if !from.Before(to) || !to.After(epoch) || !from.Before(h.end) {

@@ -27,13 +27,14 @@ const (
 // settle starts a generator with the stated layout. If that is zero, the generator has the layout
 // that the source's store remembers, or in a new store the source's or [bits.Fleet]. start reports
 // an invalid config before it sends a request, so the store is asked only if the config is valid.
-func settle[G any](ctx context.Context, source WorkerSource, stated bits.Layout, config interface{ Validate() error },
-	start func(bits.Layout, origin) (G, error),
+func settle[G any](ctx context.Context, source WorkerSource, config interface{ Validate() error }, layout *bits.Layout,
+	start func(origin) (G, error),
 ) (made G, err error) {
-	if stated != (bits.Layout{}) {
-		return start(stated, fromConfig)
+	if *layout != (bits.Layout{}) {
+		return start(fromConfig)
 	}
-	layout, from := bits.Fleet(), fromDefault
+	from := fromDefault
+	*layout = bits.Fleet()
 	if asked, ok := source.(rememberer); ok && config.Validate() == nil {
 		text, stored, err := asked.Layout(ctx)
 		if err != nil {
@@ -43,15 +44,15 @@ func settle[G any](ctx context.Context, source WorkerSource, stated bits.Layout,
 			from = fromStore
 		}
 		if text != "" {
-			if layout, err = readLayout(text, source); err != nil {
+			if *layout, err = readLayout(text, source); err != nil {
 				return made, err
 			}
 		}
 	}
-	made, err = start(layout, from)
+	made, err = start(from)
 	if other, ok := errors.AsType[*lease.LayoutError](err); ok { // another start was faster
-		if layout, err = readLayout(other.Remembered, source); err == nil {
-			made, err = start(layout, fromStore)
+		if *layout, err = readLayout(other.Remembered, source); err == nil {
+			made, err = start(fromStore)
 		}
 	}
 	return made, err

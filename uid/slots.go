@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -85,10 +84,10 @@ type Slots struct {
 	slots atomic.Pointer[slots] // of the present number; written under mu
 	mu    sync.Mutex            // held while slots are replaced or shut
 
-	holder holder // of the worker number
+	holder // of the worker number
 	clock  clock
-	claims deal.Claims[ID, Run] // of claim
-	_      contention.Pad
+	claimer
+	_ contention.Pad
 
 	issued atomic.Int64 // ids; written by calls, read by Stats
 	calls  deal.Calls
@@ -106,10 +105,8 @@ const shutSlot = math.MaxUint64
 // leased number reserved future time, the first ids are stamped after that time. ctx and the
 // errors mean the same as for [NewDefault].
 func NewSlots(ctx context.Context, source WorkerSource, config SlotsConfig) (*Slots, error) {
-	return settle(ctx, source, config.Layout, config, func(layout bits.Layout, from origin) (*Slots, error) {
-		settled := config
-		settled.Layout = layout
-		return startSlots(ctx, source, settled, from)
+	return settle(ctx, source, config, &config.Layout, func(from origin) (*Slots, error) {
+		return startSlots(ctx, source, config, from)
 	})
 }
 
@@ -180,26 +177,6 @@ func (g *Slots) Next() (ID, error) {
 	run, err := g.claim(context.Background(), 1, deal.Next)
 	return ID(run.First), err
 }
-
-// NextN is Next for many ids: see [Generator].
-func (g *Slots) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
-
-// Wait is like Next, but blocks until an id is ready or ctx is done.
-func (g *Slots) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
-
-// WaitN is like NextN, but waits as Wait does.
-func (g *Slots) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
-
-// Claim returns up to limit consecutive ids: see [Generator].
-func (g *Slots) Claim(ctx context.Context, limit int64) (Run, error) {
-	return g.claims.Claim(ctx, limit)
-}
-
-// TryClaim returns up to limit consecutive ids that are ready: see [Generator].
-func (g *Slots) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
-
-// All returns an endless sequence of ids for a range loop: see [Generator].
-func (g *Slots) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
 
 // claim takes at most limit consecutive ids of one slot. While the number changes,
 // the grant is empty, or of another number than the slots.
@@ -287,16 +264,6 @@ func (g *Slots) blocked(w *grant, tick int64) error {
 	}
 	return nil
 }
-
-// Worker returns the worker number in new ids. It changes only when a leased number is lost.
-func (g *Slots) Worker() int64 { return g.holder.grant.Load().worker }
-
-// Layout returns the layout of the ids.
-func (g *Slots) Layout() bits.Layout { return g.holder.bits.Layout() }
-
-// Parse splits an id into its parts. For a number that is not an id of the layout, the error
-// matches [bits.ErrForeign] and quotes the number.
-func (g *Slots) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.
 func (g *Slots) Stats() Stats {

@@ -2,6 +2,7 @@ package uid
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -71,6 +72,15 @@ type LoadStats struct {
 	LoadTime time.Duration // how long the last request took; for a client, the last that was answered
 	Returned int64         // ids that Close gave back to the store
 }
+
+// String returns the fields, so that [Stats] can be logged.
+func (s *ClockStats) String() string { return fmt.Sprintf("%+v", *s) }
+
+// String returns the fields, so that [Stats] can be logged.
+func (s *RingStats) String() string { return fmt.Sprintf("%+v", *s) }
+
+// String returns the fields, so that [Stats] can be logged.
+func (s *LoadStats) String() string { return fmt.Sprintf("%+v", *s) }
 
 // Failing reports whether no further ids can be made, though some may be ready. A generator at
 // its MaxBorrow is not failing, and neither is one waiting for a reservation in flight.

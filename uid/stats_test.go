@@ -3,6 +3,7 @@ package uid_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,9 @@ func TestStatsOldestAge(t *testing.T) {
 	gen := newCached(t, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1})
 	if age := gen.Stats().Ring.OldestAge; age != 0 {
 		t.Errorf("a new generator's next id is %v old, want 0", age)
+	}
+	if text := fmt.Sprint(gen.Stats()); strings.Contains(text, "0x") || !strings.Contains(text, "Worker:") || !strings.Contains(text, "OldestAge:0s") {
+		t.Errorf("Stats prints as %s", text)
 	}
 	for range 3 {
 		mustNext(t, gen)

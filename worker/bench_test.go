@@ -55,14 +55,14 @@ func pooled(b *testing.B, kind string, of assigner, connections int) *store {
 }
 
 // BenchmarkFirstStarts compares 1,000 Leasers that start at the same time in an empty database with as many Registries, near
-// the database and 20 ms away from it, over 40 connections. On SQLite, 100 start.
+// the database and 20 ms away from it, over 40 connections. On SQLite and with -short, 100 start.
 func BenchmarkFirstStarts(b *testing.B) {
 	for _, kind := range dbtest.Kinds {
 		for _, delay := range []time.Duration{0, 20 * time.Millisecond} {
 			for _, of := range tables {
 				b.Run(fmt.Sprintf("db=%s/delay=%v/of=%s", kind, delay, of.name), func(b *testing.B) {
 					starts := 1000
-					if kind == "sqlite" {
+					if kind == "sqlite" || testing.Short() {
 						starts = 100
 					}
 					var statements atomic.Int64

@@ -12,13 +12,13 @@ import (
 // # How numbers are divided
 //
 // A range counts its numbers in a row of WORKER_LEASE below 0. One statement counts a number and makes its row, so a
-// lost answer leaves nothing undecided. It locks the row of the range that begins at 0, so that one range after the other
-// counts, and takes a number above the counts of all ranges that begin at or before its own end. Rows of numbers are
+// lost answer leaves nothing undecided. It locks the row of the range that begins at 0, so that ranges count one after
+// the other. It takes a number above the counts of all ranges that begin no later than its own ends. Rows of numbers are
 // not read, so deleting them changes nothing. An Assigner's number is a range of one, whose row is made whether or not
 // the number was counted before: a number whose row was deleted is there for an Assigner.
 
 // Insert implements leasestore.Store.
-func (s *Store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
+func (s leaseRows) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if err := s.replaced(ctx); err != nil {
 		return 0, false, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -29,8 +28,8 @@ import (
 //     has gone back. The rows' INSERTs find that out, or for a Registry a look after the key was committed.
 //  4. A lease row is not taken over if WORKER_NODE shows that its key was drawn by one that leases nothing, after
 //     the counter went back: the UPDATE has that condition.
-//  5. The record is made before the first lease, by an INSERT that succeeds once, and only while there is no lease. A
-//     start takes no number before it has read the record, and reads the record again before it uses the number. So all
+//  5. The record is made before the first lease. Its INSERT succeeds once, and fails if there is a lease. A start
+//     reads the record before it takes a number, and again before it uses that number. So all
 //     leases in use belong to one layout, and are drawn, or all are divided, though a start is stopped between two
 //     statements and the record is deleted meanwhile. Who finds a lease and no record refuses to make one.
 //  6. Where numbers are divided, a start looks for drawn keys after its row is there, and a Registry looks for the row
@@ -38,9 +37,9 @@ import (
 //     A Registry in another language, which does not look, has drawn before and is found, or joins a divided database,
 //     which the documentation forbids.
 //
-// Rows tell nobody what is new, so old rows of both tables may be deleted. Not protected, since no row shows it: a
-// Registry's number, after the counter went back; a leased number whose row was deleted, after the counter went back; and
-// a Leaser whose number another language's Registry draws then, which asks nobody. A Registry that may not read
+// Rows tell nobody what is new, so old rows of both tables may be deleted. After the counter went back, no row shows
+// that a Registry has a number, or that a deleted lease row had one: these numbers can be drawn again. So can a leased
+// number by a Registry of another language, which does not look at leases. A Registry that may not read
 // WORKER_LEASE looks for no lease. The record does not bind Registry.Assign, which states no layout, and makes none.
 //
 // numbers.pml of package lease is the model.
@@ -240,13 +239,12 @@ func (s *Store) insertBoth(ctx context.Context, w leasestore.Write) (int64, bool
 		Made int64 `gorm:"column:made"`
 	}
 	node := drawnNode(w)
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	err := s.nodes.denied(ctx, sqldb.Alone(ctx, s.db, func(tx *gorm.DB) error {
-		return tx.Raw(s.query("WITH drawn AS (INSERT INTO "+s.nodes.quoted()+" ("+nodeColumns+") VALUES (?, ?, "+number(int64(node.Type))+
-			", CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP) RETURNING id), made AS (INSERT INTO {table} ("+leaseColumns+
-			") SELECT id, ?, "+number(w.Until)+", {now}, ?, ?, "+number(int64(w.Node.Type))+", {now} FROM drawn WHERE id BETWEEN "+number(max(w.Within.From, 1))+" AND "+number(w.Within.To)+
-			" ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id), renewable AS ("+probeUpdate+") SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
-			node.Host, node.Port, w.Token, w.Node.Host, w.Node.Port).Scan(&is).Error
+		// The text is the same for all starts, so that the driver prepares it once.
+		return tx.Raw(s.query("WITH drawn AS (INSERT INTO "+s.nodes.quoted()+" ("+nodeColumns+") VALUES (?, ?, ?, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP) RETURNING id), "+
+			"made AS (INSERT INTO {table} ("+leaseColumns+") SELECT id, ?, CAST(? AS BIGINT), {now}, ?, ?, CAST(? AS INTEGER), {now} FROM drawn WHERE id BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT) "+
+			"ON CONFLICT (worker_id) DO NOTHING RETURNING worker_id), renewable AS ("+probeUpdate+") SELECT id AS drawn, (SELECT COUNT(*) FROM made) AS made FROM drawn"),
+			node.Host, node.Port, node.Type, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, max(w.Within.From, 1), w.Within.To).Scan(&is).Error
 	}), s.grants()...)
 	if err == nil && is.Key <= 0 {
 		err = fmt.Errorf("%w: the key in %s is %d, want 1 or more", ErrKey, s.nodes.name, is.Key)

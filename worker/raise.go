@@ -30,7 +30,7 @@ func (s *Store) Raise(ctx context.Context, number int64) error {
 
 // Counted implements leasestore.Counter, with the keys of WORKER_NODE. Where numbers are divided, it returns -1. The user
 // needs the privileges of a service and, on PostgreSQL, SELECT on the sequence of WORKER_NODE's key.
-func (s *Store) Counted(ctx context.Context) (int64, error) {
+func (s leaseRows) Counted(ctx context.Context) (int64, error) {
 	if err := s.nodes.look(ctx); err != nil {
 		return 0, s.nodes.noTable(err)
 	}

@@ -31,7 +31,7 @@ func (s *Store) checkFile(ctx context.Context, log *slog.Logger) (*fileCheck, er
 		return nil, err
 	}
 	c := &fileCheck{file, pool.Driver(), "SELECT token FROM " + s.quoted() + " WHERE worker_id = ?"}
-	if _, err := c.token(ctx, -1); s.dialect().Transient(err) || ctx.Err() != nil {
+	if _, err := c.token(ctx, -1); s.dialect().Transient(err) || errors.Is(err, sqldb.ErrReplaced) || ctx.Err() != nil {
 		return nil, err
 	} else if err != nil {
 		log.WarnContext(ctx, "worker: the file of the database cannot be opened a second time, so a replaced file would go unnoticed",
@@ -53,7 +53,11 @@ func (s *Store) replaced(ctx context.Context) error {
 
 func (c *fileCheck) Connect(context.Context) (driver.Conn, error) {
 	// mode=rw creates no file. Each of the two drivers reads one of the other options.
-	return c.driver.Open("file:" + (&url.URL{Path: c.Path}).EscapedPath() + "?mode=rw&_busy_timeout=1000&_pragma=busy_timeout(1000)")
+	conn, err := c.driver.Open("file:" + (&url.URL{Path: c.Path}).EscapedPath() + "?mode=rw&_busy_timeout=1000&_pragma=busy_timeout(1000)")
+	if err == nil && c.Moved() { // since the look before: to read it could write the -wal of the old file into it
+		return nil, errors.Join(fmt.Errorf("%w: %s", sqldb.ErrReplaced, c.Path), conn.Close())
+	}
+	return conn, err
 }
 
 func (c *fileCheck) Driver() driver.Driver { return c.driver }
@@ -91,7 +95,7 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 	return fmt.Errorf("%w: %s", sqldb.ErrReplaced, c.Path)
 }
 
-// visible returns an error unless other processes see what a new holder has written.
+// visible returns an error unless other processes see what a holder has written.
 func (s *Store) visible(ctx context.Context, token string, number int64) error {
 	err := s.seen(ctx, number, token)
 	if errors.Is(err, sqldb.ErrReplaced) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
@@ -196,6 +197,30 @@ func TestIgnoredByServer(t *testing.T) {
 			}
 			wantNumbers(t, s)
 		}
+	})
+}
+
+// A server that takes back what a start writes into a free row gives no number.
+func TestUndoneByServer(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		h, err := try(t, s.on(s.DB), max22)
+		need.Must(t, err)
+		release(t, h, time.Now())
+		switch s.Kind {
+		case "mysql":
+			s.Exec(t, "CREATE TRIGGER %s_no BEFORE UPDATE ON %[1]s FOR EACH ROW SET NEW.token = OLD.token", s.Table)
+		case "postgres":
+			s.Exec(t, `CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'`, s.Table)
+			defer s.Exec(t, "DROP FUNCTION %s_no CASCADE", s.Table)
+			s.Exec(t, "CREATE TRIGGER no BEFORE UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %[1]s_no()", s.Table)
+		case "sqlite":
+			s.Exec(t, "CREATE TRIGGER %s_no AFTER UPDATE ON %[1]s BEGIN UPDATE %[1]s SET token = OLD.token WHERE worker_id = OLD.worker_id; END", s.Table)
+		}
+		number, err := take(t, t.Context(), s.on(s.DB), max22)
+		if err == nil {
+			t.Fatalf("number %d; want that nothing was written", number)
+		}
+		wantAll(t, err, "did not write", s.Table)
 	})
 }
 

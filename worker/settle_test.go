@@ -3,8 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,55 +10,27 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/settled"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-// running is what the tests of layouts need of a generator.
-type running interface {
-	Layout() bits.Layout
-	Close() error
-}
-
-// generators starts each kind of generator.
-var generators = map[string]func(context.Context, uid.WorkerSource, bits.Layout, *slog.Logger) (running, error){
-	"Cached": func(ctx context.Context, s uid.WorkerSource, layout bits.Layout, log *slog.Logger) (running, error) {
-		return uid.NewCached(ctx, s, uid.CachedConfig{Layout: layout, Logger: log})
-	},
-	"Default": func(ctx context.Context, s uid.WorkerSource, layout bits.Layout, log *slog.Logger) (running, error) {
-		return uid.NewDefault(ctx, s, uid.DefaultConfig{Layout: layout, Logger: log})
-	},
-	"Slots": func(ctx context.Context, s uid.WorkerSource, layout bits.Layout, log *slog.Logger) (running, error) {
-		return uid.NewSlots(ctx, s, uid.SlotsConfig{Layout: layout, Logger: log})
-	},
-	"Backfill": func(ctx context.Context, s uid.WorkerSource, layout bits.Layout, log *slog.Logger) (running, error) {
-		return uid.NewBackfill(ctx, s, uid.BackfillConfig{Layout: layout, Logger: log})
-	},
-}
-
-// home is where the generators of a test have their numbers.
-type home struct {
-	fresh   bits.Layout                   // of a generator without a layout, if there were no numbers before
-	source  func() uid.WorkerSource       // a new one
-	orphans map[string]func(t *testing.T) // ways to leave numbers without a layout; nil is a home that remembers nothing
-}
-
 // homes has, for each kind of source, what returns new homes.
-func homes() map[string]func(t *testing.T) func() home {
-	all := map[string]func(t *testing.T) func() home{
-		"static": func(*testing.T) func() home {
-			return func() home {
-				return home{bits.Fleet(), func() uid.WorkerSource { return lease.NewStatic(7) }, nil}
+func homes() map[string]func(t *testing.T) func() settled.Home {
+	all := map[string]func(t *testing.T) func() settled.Home{
+		"static": func(*testing.T) func() settled.Home {
+			return func() settled.Home {
+				return settled.Home{Fresh: bits.Fleet(), Source: func() uid.WorkerSource { return lease.NewStatic(7) }}
 			}
 		},
-		"Leaser on memory": func(*testing.T) func() home {
-			return func() home {
+		"Leaser on memory": func(*testing.T) func() settled.Home {
+			return func() settled.Home {
 				store := new(leasetest.Memory)
-				return home{
-					bits.Fleet(), func() uid.WorkerSource { return lease.New(store, lease.Config{Logger: silent}) },
-					map[string]func(*testing.T){"leases": func(t *testing.T) {
+				return settled.Home{
+					Fresh: bits.Fleet(), Source: func() uid.WorkerSource { return lease.New(store, lease.Config{Logger: silent}) },
+					Orphans: map[string]func(*testing.T){"leases": func(t *testing.T) {
 						_, _, err := store.Insert(t.Context(), leasestore.Write{Fresh: true, Token: "a", Within: leasestore.Range{To: 9}})
 						need.Must(t, err)
 					}},
@@ -70,12 +40,12 @@ func homes() map[string]func(t *testing.T) func() home {
 	}
 	for _, db := range dbtest.Kinds {
 		for kind, fresh := range map[string]bits.Layout{aLeaser: bits.Fleet(), aRegistry: bits.Registry()} {
-			all[kind+" on "+db] = func(t *testing.T) func() home {
+			all[kind+" on "+db] = func(t *testing.T) func() settled.Home {
 				base := newStore(t, db, leaser)
-				return func() home {
+				return func() settled.Home {
 					s := base.another(t)
 					node := s.as(registry)
-					return home{fresh, func() uid.WorkerSource { return s.kind(kind, s.DB) }, map[string]func(*testing.T){
+					return settled.Home{Fresh: fresh, Source: func() uid.WorkerSource { return s.kind(kind, s.DB) }, Orphans: map[string]func(*testing.T){
 						"Java's rows": func(t *testing.T) { s.create(t); s.draw(t) },
 						"pruned rows": func(t *testing.T) { s.create(t); s.draw(t); node.Exec(t, "DELETE FROM %s", node.Table) },
 						"leases":      func(t *testing.T) { assign(t, s.kind(aLeaser, s.DB)); node.Exec(t, "DELETE FROM %s", node.Table) },
@@ -90,70 +60,10 @@ func homes() map[string]func(t *testing.T) func() home {
 // A generator whose config states no layout has the layout that the store remembers or, in a new store, that of its source.
 func TestLayoutIsSettled(t *testing.T) {
 	t.Parallel()
-	other := bits.Layout{TimeBits: 31, WorkerBits: 20, SequenceBits: 12, Epoch: time.Date(2019, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
 	for name, open := range homes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			next := open(t)
-			for kind, start := range generators {
-				if kind == "Backfill" && name == "static" {
-					continue // its number is not new
-				}
-				h := next()
-				begin := func(stated bits.Layout, log *slog.Logger) (bits.Layout, error) {
-					gen, err := start(t.Context(), h.source(), stated, log)
-					if err != nil {
-						return bits.Layout{}, err
-					}
-					return gen.Layout(), gen.Close()
-				}
-				want := func(situation string, stated, want bits.Layout, from string) {
-					t.Helper()
-					var log logged.Text
-					if got, err := begin(stated, log.Logger()); got != want || err != nil || log.Count("uid: started", "layout_from="+from) != 1 {
-						t.Errorf("%s, %s: layout %v and %v, want %v from %s; logged\n%s", kind, situation, got, err, want, from, log.String())
-					}
-				}
-				want("new store", bits.Layout{}, h.fresh, "default")
-				if h.orphans == nil {
-					continue
-				}
-				want("after the first start", bits.Layout{}, h.fresh, "store")
-				want("after the first start", h.fresh, h.fresh, "config")
-
-				h = next()
-				want("first start with a layout", other, other, "config")
-				want("remembered layout", bits.Layout{}, other, "store")
-
-				for how := range h.orphans {
-					h = next()
-					h.orphans[how](t)
-					_, err := begin(bits.Layout{}, silent)
-					var unknown *lease.UnknownLayoutError
-					if !errors.Is(err, lease.ErrLayout) || !errors.As(err, &unknown) {
-						t.Errorf("%s, %s without a layout: %v, want an UnknownLayoutError", kind, how, err)
-					}
-					if unknown != nil && unknown.Err == nil {
-						wantAll(t, err, "state the layout in the config", "docs/migrating.md")
-						want(how, other, other, "config")
-					}
-				}
-
-				for _, stated := range []bits.Layout{{}, other} {
-					h = next()
-					var made [2]bits.Layout
-					var errs [2]error
-					var both sync.WaitGroup
-					for i, layout := range []bits.Layout{{}, stated} {
-						both.Go(func() { made[i], errs[i] = begin(layout, silent) })
-					}
-					both.Wait()
-					refused := stated != bits.Layout{} && errors.Is(errs[1], lease.ErrLayout) && made[0] == h.fresh // the other was faster
-					if errs[0] != nil || !refused && (errs[1] != nil || made[0] != made[1]) {
-						t.Errorf("%s, two starts at once, one with %v: %v and %v", kind, stated, made, errs)
-					}
-				}
-			}
+			settled.Run(t, settled.Kinds, open(t))
 		})
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,20 +21,26 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Store is a leasestore.Store in two database tables. Every statement except List's goes to the
-// primary. Make one with NewStore. A Store opens no connections itself and is safe for concurrent
+// Store is a leasestore.Store in two database tables, for lease.New. Every statement except List's goes
+// to the primary. Make one with NewStore. A Store opens no connections itself and is safe for concurrent
 // use.
 type Store struct {
 	*table // of leases
 	nodes  *table
 	file   atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
 	log    atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
+
+	forLeases
 }
 
-var (
-	_ leasestore.Preparer = (*Store)(nil)
-	_ leasestore.Counter  = (*Store)(nil)
-)
+// forLeases are the methods of a Store that package lease calls. godoc does not show them.
+type forLeases struct {
+	leasestore.Preparer
+	leasestore.Counter
+}
+
+// leaseRows implements forLeases.
+type leaseRows struct{ *Store }
 
 // NewLeaser returns a Leaser that uses the tables WORKER_LEASE and WORKER_NODE in db. NewLeaser
 // itself does not contact the database. The Leaser's methods report, in one error, everything that
@@ -49,14 +57,16 @@ func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 // which connections of db are used.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
 	nodes, leases := newTables(db, config, config.Validate())
-	return &Store{table: leases, nodes: nodes}
+	s := &Store{table: leases, nodes: nodes}
+	s.forLeases = forLeases{leaseRows{s}, leaseRows{s}}
+	return s
 }
 
 // counter is the row that counts the numbers given to holders whose range begins at from.
 func counter(from int64) int64 { return -1 - from }
 
 // Check implements leasestore.Preparer.
-func (s *Store) Check() error {
+func (s leaseRows) Check() error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -107,7 +117,7 @@ func (s *Store) CreateGrants() []string {
 
 // Prepare implements leasestore.Preparer. It refuses tables without a key, in which a number
 // could have two rows.
-func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
+func (s leaseRows) Prepare(ctx context.Context, log *slog.Logger) error {
 	if err := s.ready(ctx); err != nil {
 		return s.marked(err)
 	}
@@ -143,7 +153,7 @@ func (s *Store) ready(ctx context.Context) error {
 
 // SwapLayout implements leasestore.Store, with the record in WORKER_NODE. For a holder that chooses its
 // numbers, it then looks for keys that another program has drawn.
-func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+func (s leaseRows) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	if err := s.replaced(ctx); err != nil {
 		return "", err
 	}
@@ -158,13 +168,12 @@ func (s *Store) SwapLayout(ctx context.Context, old string, terms leasestore.Ter
 	return remembered, s.nodes.noTable(err)
 }
 
-// A sample is of the rows at so many random points. After a sample without a free row, a look
-// takes another: of 1,000 holders that restart again and again, one after the other, the numbers
-// in use then grow by a twentieth, where they would grow by a tenth.
-const points, samples = 64, 2
+// A look that is not full reads all rows of up to few numbers, and of more numbers a sample: the rows of so many random
+// numbers or, if none of them is free, as where most rows were deleted, few rows in a row.
+const few, sampled = 2048, 256
 
 // Look implements leasestore.Store.
-func (s *Store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (view leasestore.View, err error) {
+func (s leaseRows) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (view leasestore.View, err error) {
 	if err := s.replaced(ctx); err != nil {
 		return view, err
 	}
@@ -209,31 +218,31 @@ type state struct {
 	Beyond int64 `gorm:"column:beyond"`
 }
 
-// free returns rows that are not held: of all rows within a range, or of a sample. A sample has
-// the row at or above each point, since numbers of deleted rows and of a Registry have none.
+// free returns rows that are not held.
 func (s *Store) free(tx *gorm.DB, within leasestore.Range, is state, full bool, expiry time.Duration) (free []leasestore.Row, err error) {
-	where, values := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ? AND "+unleased, []any{within.From, within.To, expiry.Milliseconds()}
-	from, tries := "{table}", 1
-	sampled := !full && is.Beyond-is.Least > points
-	if sampled {
-		const part = "SELECT * FROM (SELECT worker_id, token, reserved_until, heartbeat_at FROM {table} WHERE worker_id BETWEEN ? AND ? ORDER BY worker_id LIMIT 1) p"
-		from, tries = "("+part+strings.Repeat(" UNION "+part, points-1)+") sample", samples
-	}
-	for ; tries > 0 && len(free) == 0; tries-- {
-		var vars []any
-		for range points {
-			if sampled {
-				vars = append(vars, is.Least+rand.Int64N(is.Beyond-is.Least), within.To)
-			}
+	rows, span := "worker_id BETWEEN "+strconv.FormatInt(within.From, 10)+" AND "+strconv.FormatInt(within.To, 10), is.Beyond-is.Least
+	samples := []string{rows}
+	if !full && span > few {
+		numbers := make([]string, sampled)
+		for i := range numbers {
+			numbers[i] = strconv.FormatInt(is.Least+rand.Int64N(span), 10)
 		}
+		samples = []string{"worker_id IN (" + strings.Join(numbers, ", ") + ")",
+			rows + " AND worker_id >= " + numbers[0] + " ORDER BY worker_id LIMIT " + strconv.Itoa(few)}
+	}
+	for _, sample := range samples {
 		var rows []rowRecord
-		err := tx.Raw(s.query("SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+from+where+
-			" ORDER BY reserved_until, worker_id LIMIT 256"), s.values(append(vars, values...)...)...).Scan(&rows).Error
+		err := tx.Raw(s.query("SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+
+			"(SELECT worker_id, token, reserved_until, heartbeat_at FROM {table} WHERE "+sample+") sample "+
+			"WHERE heartbeat_at <= {now} - ? AND "+unleased+" ORDER BY reserved_until, worker_id LIMIT 256"), s.values(expiry.Milliseconds())...).Scan(&rows).Error
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
 			free = append(free, row.row(expiry))
+		}
+		if len(free) > 0 {
+			break
 		}
 	}
 	return free, nil
@@ -245,7 +254,7 @@ const unleased = "NOT EXISTS (SELECT 1 FROM {nodes} WHERE {nodes}.id = worker_id
 var errNoClock = errors.New("the database's clock was not read; a DSN must not rename columns, as columnsWithAlias does")
 
 // Read implements leasestore.Store. It returns only rows that other processes can also see.
-func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
+func (s leaseRows) Read(ctx context.Context, number int64, expiry time.Duration) (row *leasestore.Row, now int64, err error) {
 	before := ""
 	for {
 		if err := s.replaced(ctx); errors.Is(err, sqldb.ErrReplaced) { // others cannot see the row
@@ -294,7 +303,7 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 
 // List implements leasestore.Store. A GORM plugin registered with db may send the query to a
 // replica.
-func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
+func (s leaseRows) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, err
 	}
@@ -316,23 +325,42 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 }
 
 // Swap implements leasestore.Store.
-func (s *Store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+func (s leaseRows) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
+	if w.Change == leasestore.Extend { // nothing is written to a file that was moved away; Read says what that means
+		if err := s.replaced(ctx); err != nil {
+			return false, err
+		}
+	}
 	var rows int64
 	switch w.Change {
 	case leasestore.Acquire:
 		rows, err = s.exec(ctx, `UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
 			WHERE worker_id = ? AND token = ? AND `+unleased, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
+		if rows == 1 && err == nil {
+			err = s.kept(ctx, w.Number, old)
+		}
 	case leasestore.Release:
 		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?",
 			w.Token, w.Until, w.Number, old)
 	default:
-		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?",
-			w.Token, w.Until, w.Number, old)
+		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ? AND {now} BETWEEN ? AND ?",
+			w.Token, w.Until, w.Number, old, w.Earliest, cmp.Or(w.Latest, math.MaxInt64))
 	}
-	if rows == 1 && err == nil && w.Change == leasestore.Acquire {
+	if rows == 1 && err == nil && w.Change != leasestore.Release {
 		err = s.visible(ctx, w.Token, w.Number)
 	}
 	return rows == 1 && err == nil, err
+}
+
+// kept returns an error if a row has the token that it had before it was written, as a trigger may cause: it would have
+// two holders.
+func (s *Store) kept(ctx context.Context, number int64, old string) error {
+	var undone int64
+	err := s.ask(ctx, &undone, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?"), number, old)
+	if err == nil && undone > 0 {
+		err = errIgnored
+	}
+	return err
 }
 
 // query puts the tables and the database's clock into a statement.

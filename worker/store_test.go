@@ -109,9 +109,8 @@ func acquire(number int64, token string, fresh bool) leasestore.Write {
 	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: node, Within: within, Chosen: true, Fresh: fresh}
 }
 
-// A full look shows 256 free rows, so that not all who start at once try for the same. Rows
-// count as given where the count is gone. A sample has nothing but free rows, and of few rows
-// all.
+// A look shows 256 free rows, so that not all who start at once try for the same. Rows count as given where the count is
+// gone. Of many rows, a look that is not full shows a sample, in which there is a free row if there are some.
 func TestLook(t *testing.T) {
 	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
@@ -125,41 +124,35 @@ func TestLook(t *testing.T) {
 			}
 			return view
 		}
-		s.fill(t, 0, 64)
-		s.Exec(t, "UPDATE %s SET heartbeat_at = 0 WHERE worker_id >= 40", s.Table)
-		if view := look(false); len(view.Free) != 24 || view.Free[0].Number != 40 || view.Next != 64 {
-			t.Errorf("%+v; want 40 to 63, and 64 to be the next number", view)
+		found := func(from, to int64) (looks int) {
+			s.Exec(t, "UPDATE %s SET heartbeat_at = CASE WHEN worker_id BETWEEN %d AND %d THEN 0 ELSE 5000000000000 END WHERE worker_id >= 0", s.Table, from, to)
+			for range 200 {
+				view := look(false)
+				if len(view.Free) > 0 {
+					looks++
+				}
+				if slices.ContainsFunc(view.Free, func(r leasestore.Row) bool { return r.Number < from || r.Number > to }) || view.Next != 3000 {
+					t.Fatalf("%+v; want free rows, and 3000 to be the next number", view)
+				}
+			}
+			return looks
 		}
-		s.fill(t, 64, 300)
+		s.fill(t, 0, 300)
+		s.Exec(t, "UPDATE %s SET heartbeat_at = 0 WHERE worker_id >= 150", s.Table)
+		if view := look(false); len(view.Free) != 150 || view.Free[0].Number != 150 || view.Next != 300 {
+			t.Errorf("%+v; want 150 to 299, and 300 to be the next number", view)
+		}
 		s.Exec(t, "UPDATE %s SET heartbeat_at = 0", s.Table)
 		if view := look(true); len(view.Free) != 256 || view.Free[255].Number != 255 || view.Next != 300 || view.Held != 0 {
 			t.Errorf("%+v; want the first 256, and 300 to be the next number", view)
 		}
-		s.Exec(t, "UPDATE %s SET heartbeat_at = 5000000000000 WHERE worker_id < 150", s.Table)
-		for range 20 {
-			view := look(false)
-			held := slices.ContainsFunc(view.Free, func(r leasestore.Row) bool { return r.Number < 150 })
-			if len(view.Free) > 64 || held || view.Next != 300 {
-				t.Errorf("%+v; want free rows, and 300 to be the next number", view)
-			}
+		s.fill(t, 300, 3000)
+		if n := found(1500, 1529); n < 175 { // 150 with a sample of 64
+			t.Errorf("%d of 200 looks found a free row; want about 190", n)
 		}
-		// 20 of 1,000 in a row are free: of one sample each, 145 looks would find one.
-		s.fill(t, 300, 1000)
-		s.Exec(t, "UPDATE %s SET heartbeat_at = CASE WHEN worker_id BETWEEN 500 AND 519 THEN 0 ELSE 5000000000000 END WHERE worker_id >= 0", s.Table)
-		found := 0
-		for range 200 {
-			if len(look(false).Free) > 0 {
-				found++
-			}
-		}
-		if found < 165 {
-			t.Errorf("%d of 200 looks found a free row; want about 185", found)
-		}
-		// Nearly all numbers have no row.
-		s.Exec(t, "DELETE FROM %s WHERE worker_id BETWEEN 0 AND 899", s.Table)
-		s.Exec(t, "UPDATE %s SET heartbeat_at = 0 WHERE worker_id >= 900", s.Table)
-		if view := look(false); len(view.Free) < 20 {
-			t.Errorf("%d free rows of 100 in a sample", len(view.Free))
+		s.Exec(t, "DELETE FROM %s WHERE worker_id BETWEEN 1 AND 2988", s.Table)
+		if n := found(2989, 2998); n < 190 {
+			t.Errorf("%d of 200 looks found a free row beside few others", n)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,18 +100,23 @@ func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) er
 	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, t.values(vars...)...).Scan(dest).Error })
 }
 
-// values returns the values of a statement. For MySQL, numbers become part of its text: a statement with a value costs
-// three requests, of which the first prepares it.
+// values returns the values of a statement. For MySQL, numbers and plain words such as tokens become part of its text: a
+// statement with a value costs three requests, of which the first prepares it.
 func (t *table) values(vars ...any) []any {
 	if t.db.Name() == "mysql" {
 		for i, v := range vars {
 			if number, ok := v.(int64); ok {
 				vars[i] = gorm.Expr(strconv.FormatInt(number, 10))
+			} else if text, ok := v.(string); ok && plain.MatchString(text) {
+				vars[i] = gorm.Expr("'" + text + "'")
 			}
 		}
 	}
 	return vars
 }
+
+// plain has nothing that a quote, an escape or a character set of a session could change.
+var plain = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // marked marks the error of a request that succeeds if it is made again, or if the user gets a right.
 func (t *table) marked(err error) error {

@@ -3,12 +3,10 @@ package calls
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"runtime/debug"
 )
 
-// PanicError is what a panic in a function that a user supplied becomes. [errors.As] finds it as
-// the PanicError of a public package too.
+// PanicError is what a panic in a function that a user supplied becomes. Packages padding and uid export it.
 type PanicError struct {
 	Package string // that called the function, such as "padding"
 	In      string // the function's role, such as "source"
@@ -26,16 +24,6 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// As sets a target of another type with the same fields.
-func (e *PanicError) As(target any) bool {
-	to := reflect.ValueOf(target).Elem()
-	same := reflect.TypeOf(e).ConvertibleTo(to.Type())
-	if same {
-		to.Set(reflect.ValueOf(e).Convert(to.Type()))
-	}
-	return same
-}
-
 // Call calls f for the package and returns its error, or a [*PanicError] if f panics.
 func Call(pkg, role string, f func() error) (err error) {
 	defer func() {
@@ -46,7 +34,7 @@ func Call(pkg, role string, f func() error) (err error) {
 	return f()
 }
 
-// A Pending is a call of a function in a goroutine of its own.
+// A Pending is a function call that runs in its own goroutine.
 type Pending[T any] struct {
 	done chan struct{}
 

@@ -100,11 +100,13 @@ func Await[T any](ctx context.Context, call func() (T, error)) (value T, err err
 
 // Forgets is what a store logs about a server for which Forgetful returns settings.
 const Forgets = "the server may lose writes that it acknowledged, and ids may then repeat; " +
-	"want appendonly yes, appendfsync always, no-appendfsync-on-rewrite no and maxmemory-policy noeviction"
+	"want appendonly yes, appendfsync always, no-appendfsync-on-rewrite no, maxmemory-policy noeviction, and Redis 6.2 or later"
 
-// Forgetful returns the settings with which the server can forget what it
-// acknowledged; "" is none. get returns what CONFIG GET replies.
-func Forgetful(get func(setting string) (map[string]string, error)) (string, error) {
+var old = regexp.MustCompile(`redis_(version:(?:[1-5]|6\.[01])\.\S*)`)
+
+// Forgetful returns the settings with which the server can forget what it acknowledged, and its version if that is too old; ""
+// is none. get returns what CONFIG GET replies, and info what INFO does.
+func Forgetful(get func(setting string) (map[string]string, error), info func() (string, error)) (string, error) {
 	var wrong []string
 	for _, s := range []struct {
 		name  string
@@ -122,6 +124,13 @@ func Forgetful(get func(setting string) (map[string]string, error)) (string, err
 		if value := reply[s.name]; !s.keeps(value) {
 			wrong = append(wrong, s.name+" "+value)
 		}
+	}
+	text, err := info()
+	if err != nil {
+		return "not shown", err
+	}
+	if version := old.FindStringSubmatch(text); version != nil {
+		wrong = append(wrong, version[1])
 	}
 	return strings.Join(wrong, ", "), nil
 }

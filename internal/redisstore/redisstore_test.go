@@ -8,23 +8,29 @@ import (
 )
 
 func TestForgetful(t *testing.T) {
-	for _, tt := range []struct{ appendonly, appendfsync, rewrite, policy, want string }{
-		{"yes", "always", "no", "noeviction", ""},
-		{"yes", "always", "no", "volatile-lru", ""},
-		{"yes", "everysec", "yes", "noeviction", "appendfsync everysec"},
-		{"yes", "always", "yes", "noeviction", "no-appendfsync-on-rewrite yes"},
-		{"no", "everysec", "yes", "noeviction", "appendonly no"},
-		{"no", "always", "no", "allkeys-lru", "appendonly no, maxmemory-policy allkeys-lru"},
+	for _, tt := range []struct{ appendonly, appendfsync, rewrite, policy, version, want string }{
+		{"yes", "always", "no", "noeviction", "6.2.0", ""},
+		{"yes", "always", "no", "noeviction", "10.0.1", ""},
+		{"yes", "always", "no", "noeviction", "6.0.16", "version:6.0.16"},
+		{"yes", "always", "no", "noeviction", "5.0.14", "version:5.0.14"},
+		{"yes", "always", "no", "volatile-lru", "7.2.4", ""},
+		{"yes", "everysec", "yes", "noeviction", "7.2.4", "appendfsync everysec"},
+		{"yes", "always", "yes", "noeviction", "7.2.4", "no-appendfsync-on-rewrite yes"},
+		{"no", "everysec", "yes", "noeviction", "7.2.4", "appendonly no"},
+		{"no", "always", "no", "allkeys-lru", "7.2.4", "appendonly no, maxmemory-policy allkeys-lru"},
 	} {
 		settings := map[string]string{"appendonly": tt.appendonly, "appendfsync": tt.appendfsync,
 			"no-appendfsync-on-rewrite": tt.rewrite, "maxmemory-policy": tt.policy}
-		got, err := Forgetful(func(string) (map[string]string, error) { return settings, nil })
+		got, err := Forgetful(func(string) (map[string]string, error) { return settings, nil },
+			func() (string, error) {
+				return "# Server\r\nredis_version:" + tt.version + "\r\nredis_git_sha1:0\r\n", nil
+			})
 		if got != tt.want || err != nil {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
 	refused := errors.New("NOPERM")
-	if got, err := Forgetful(func(string) (map[string]string, error) { return nil, refused }); got != "not shown" || err != refused {
+	if got, err := Forgetful(func(string) (map[string]string, error) { return nil, refused }, nil); got != "not shown" || err != refused {
 		t.Errorf("%q, %v of a server that does not show its settings", got, err)
 	}
 }

@@ -27,6 +27,8 @@ var aparts = map[string]string{
 		"UNION ALL SELECT 'row security shows each user other rows; want a policy USING (true), or a user with BYPASSRLS' FROM t WHERE row_security_active(t.oid) " +
 		"AND ((SELECT COUNT(DISTINCT p) FROM all_rows, UNNEST(CASE polcmd WHEN '*' THEN ARRAY['r', 'w'] ELSE ARRAY[CAST(polcmd AS TEXT)] END) p WHERE p IN ('r', 'w')) < 2 " +
 		"OR EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = t.oid AND NOT polpermissive)) " +
+		"UNION ALL SELECT 'it has the rule ' || QUOTE_IDENT(rulename) || ', which can write elsewhere' FROM t JOIN pg_rewrite ON ev_class = t.oid WHERE relkind <> 'v' AND ev_type <> '1' " +
+		"UNION ALL SELECT 'tables inherit from it, whose rows have keys of their own' FROM t WHERE relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = t.oid) " +
 		"UNION ALL SELECT 'it is a view, which shows each session other rows' FROM t WHERE relkind = 'v' AND pg_get_viewdef(t.oid) ~ " +
 		"'CURRENT_USER|SESSION_USER|CURRENT_ROLE|CURRENT_SCHEMA|\\mUSER\\M|current_setting|pg_backend_pid|has_\\w+_privilege|pg_has_role'",
 	"sqlite": "SELECT 'it is a temporary table, which this connection alone sees' FROM pragma_table_list WHERE schema = 'temp' AND name = {name} COLLATE NOCASE " +

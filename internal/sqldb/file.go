@@ -26,6 +26,7 @@ type File struct {
 
 	mu    sync.Mutex
 	found [3]fs.FileInfo // what the last look found under suffixes; nil is nothing
+	wal   bool           // a look has found a -wal
 	stale *os.File       // the -wal of a file that was replaced; open, so that no other file gets its inode
 	owner fs.FileInfo    // that file
 }
@@ -68,6 +69,15 @@ func (f *File) Look(ctx context.Context, db *gorm.DB) error {
 	return err
 }
 
+// Moved reports whether the file is another one than at the last look. A connection that was opened since then, and has read
+// nothing, may be closed: it has not taken the old file's -wal for the new one's.
+func (f *File) Moved() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, err := os.Stat(f.Path)
+	return err != nil || !same(f.found[0], now)
+}
+
 // forget forgets what SQLite has removed when the last connection was closed.
 func (f *File) forget() {
 	f.mu.Lock()
@@ -90,41 +100,47 @@ func (f *File) changed() (changed bool, err error) {
 	}
 	was := f.found
 	f.found = now
-	switch { // SQLite makes a -wal and a -shm when they are missing
-	case was[0] == nil:
-	case !same(was[0], now[0]):
-		changed = true
-		f.keepStale(was[0], was[1])
-	default:
-		changed = was[1] != nil && !same(was[1], now[1]) || was[2] != nil && !same(was[2], now[2])
-	}
+	back := false
 	if f.stale != nil {
 		old, err := f.stale.Stat()
-		back := same(f.owner, now[0]) && f.owner.ModTime().Equal(now[0].ModTime()) // not another file with its inode
+		back = same(f.owner, now[0]) && f.owner.ModTime().Equal(now[0].ModTime()) // not another file with its inode
 		if err != nil || back || !same(old, now[1]) {
 			_, f.stale = f.stale.Close(), nil
 		}
 	}
+	switch { // SQLite makes a -wal and a -shm when they are missing
+	case was[0] == nil:
+	case !same(was[0], now[0]):
+		changed = true
+		if !back {
+			f.keepStale(was[0], was[1])
+		}
+	default:
+		changed = was[1] != nil && !same(was[1], now[1]) || was[2] != nil && !same(was[2], now[2])
+	}
+	f.wal = f.wal || now[1] != nil
 	switch {
 	case now[0] == nil:
 		return changed, fmt.Errorf("%w: there is no %s", ErrReplaced, f.Path)
 	case f.stale != nil:
-		return changed, fmt.Errorf("%w: %s lies beside a file to which it does not belong; delete %[2]s and %s-shm", ErrReplaced, f.Path+"-wal", f.Path)
+		return changed, fmt.Errorf("%w: %s lies beside a file to which it may not belong; stop all processes that use the file and, if it is still there, delete %[2]s and %s-shm", ErrReplaced, f.Path+"-wal", f.Path)
 	}
 	return changed, nil
 }
 
-// keepStale keeps the -wal of a file that is gone, if it is still there. SQLite locks the other files, so that no lock
-// is lost when this one is closed.
+// keepStale keeps the -wal of a file that is gone, if it is still there. If the last look found no -wal, but an earlier look
+// did, a -wal that is there now counts as the old file's: a connection that was opened in between has made it. It can belong to
+// the new file instead, if another process opened that file in between too; the holder then stops, though it could go on.
+// SQLite locks the other files, so closing this one loses no lock.
 func (f *File) keepStale(owner, wal fs.FileInfo) {
-	if wal == nil || f.stale != nil {
+	if f.stale != nil || wal == nil && !f.wal {
 		return
 	}
 	opened, err := os.Open(f.Path + "-wal")
 	if err != nil {
 		return
 	}
-	if is, err := opened.Stat(); err != nil || !same(wal, is) {
+	if is, err := opened.Stat(); err != nil || wal != nil && !same(wal, is) {
 		_ = opened.Close()
 		return
 	}

@@ -46,6 +46,28 @@ func TestFileMovedBack(t *testing.T) {
 	s.Exec(t, "INSERT INTO %s VALUES (1)", s.Table)
 }
 
+// A -wal that a connection made since the last look belongs to the file that was there, not to the one that replaced it.
+func TestFileReplacedAfterLook(t *testing.T) {
+	s := dbtest.New(t, "sqlite")
+	s.Exec(t, "PRAGMA journal_mode = wal")
+	s.Exec(t, "CREATE TABLE %s (number BIGINT)", s.Table)
+	path := s.Plain()
+	f, err := sqldb.WatchFile(t.Context(), s.DB)
+	need.Must(t, err)
+	sqldb.CloseIdle(t.Context(), s.DB) // SQLite removes the -wal
+	need.Must(t, f.Look(t.Context(), s.DB))
+	s.Exec(t, "INSERT INTO %s VALUES (1)", s.Table)
+	need.Must(t, os.WriteFile(path+".backup", nil, 0o600))
+	need.Must(t, os.Rename(path+".backup", path))
+	for range 2 {
+		if err := f.Look(t.Context(), s.DB); !errors.Is(err, sqldb.ErrReplaced) || !strings.HasSuffix(err.Error(), "delete "+path+"-wal and "+path+"-shm") {
+			t.Errorf("looked: %v; want that the -wal is of another file", err)
+		}
+	}
+	need.Must(t, os.Remove(path+"-wal"))
+	need.Must(t, f.Look(t.Context(), s.DB))
+}
+
 // A database in memory has no file to look at.
 func TestNoFile(t *testing.T) {
 	db, err := dbtest.Open(":memory:")

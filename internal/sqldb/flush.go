@@ -13,15 +13,17 @@ import (
 const ofTable = "FROM information_schema.tables WHERE table_name = SUBSTRING_INDEX(?, '.', -1) " +
 	"AND table_schema = IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE())"
 
-// risks select the settings with which a crash can undo commits that the database has confirmed, and their values. Each ?
-// stands for the table. A server without one of the settings fails the query, and is not judged by it.
+// risks select the settings with which a crash can undo commits that the database has confirmed, with their values. They also
+// select the version of a server that is older than wantVersion says. Each ? stands for the table. On a server without one of
+// the settings, the query fails and selects nothing.
 var risks = map[string][]string{
 	"mysql": {
 		// With a binary log, InnoDB leaves it to the log which of the prepared transactions a recovery commits.
 		"SELECT 'innodb_flush_log_at_trx_commit' AS setting, @@innodb_flush_log_at_trx_commit AS value FROM DUAL WHERE @@innodb_flush_log_at_trx_commit IN (0, 2) " +
 			"UNION ALL SELECT 'sync_binlog', @@sync_binlog FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1 " +
 			"UNION ALL SELECT 'engine', CONCAT(engine, IF(engine = 'Aria', ' without TRANSACTIONAL', '')) " + ofTable +
-			" AND (engine NOT IN ('InnoDB', 'ROCKSDB', 'Aria') OR create_options LIKE '%transactional=0%')",
+			" AND (engine NOT IN ('InnoDB', 'ROCKSDB', 'Aria') OR create_options LIKE '%transactional=0%') " +
+			"UNION ALL SELECT 'version', VERSION() FROM DUAL WHERE VERSION() REGEXP IF(VERSION() LIKE '%MariaDB%', '^([1-9]|10[.][0-4])[.]', '^[1-7][.]')",
 		"SELECT 'innodb_flush_method' AS setting, @@innodb_flush_method AS value FROM DUAL WHERE @@innodb_flush_method IN ('nosync', 'littlesync')",
 	},
 	"postgres": {
@@ -31,6 +33,7 @@ var risks = map[string][]string{
 			"SELECT name AS setting, value FROM s WHERE name IN ('fsync', 'synchronous_commit') AND value = 'off' " +
 			"OR name = 'synchronous_commit' AND value = 'local' AND EXISTS (SELECT 1 FROM s WHERE name = 'synchronous_standby_names' AND value <> '') " +
 			"OR name = 'full_page_writes' AND value = 'off' AND EXISTS (SELECT 1 FROM s WHERE name = 'data_checksums' AND value = 'off') " +
+			"OR name = 'server_version' AND value ~ '^([1-9]|1[0-2])[.]' " +
 			"UNION ALL (SELECT CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END, 'UNLOGGED' FROM pg_class c WHERE relpersistence = 'u' " +
 			"AND (oid IN (SELECT oid FROM parts) OR relkind = 'S' AND EXISTS (SELECT 1 FROM pg_depend JOIN parts ON refobjid = parts.oid " +
 			"WHERE objid = c.oid AND classid = CAST('pg_class' AS REGCLASS) AND refobjsubid > 0)) ORDER BY relkind DESC LIMIT 1)",
@@ -43,6 +46,8 @@ var risks = map[string][]string{
 	},
 }
 
+const wantVersion = "want MySQL 8.0, MariaDB 10.5, PostgreSQL 13 or later"
+
 // WarnFlush logs each setting with which a crash of the database can undo commits to table that it has confirmed: it can
 // then give again what it gave before. pkg begins the message. The error is one that is transient or of ctx; any other, of
 // a server without the setting, is ignored.
@@ -54,6 +59,10 @@ func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table st
 			return err
 		}
 		for _, s := range found {
+			if strings.HasSuffix(s.Setting, "version") {
+				log.WarnContext(ctx, pkg+": the server is too old; "+wantVersion, "version", s.Value)
+				continue
+			}
 			log.WarnContext(ctx, pkg+": a crash of the database can undo commits that it has confirmed; numbers and ids can then repeat",
 				"table", table, "setting", s.Setting, "value", s.Value)
 		}

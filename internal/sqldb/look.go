@@ -16,7 +16,7 @@ var (
 	// differs in the case of letters only.
 	ErrNamesake = errors.New("two tables would serve as one")
 
-	// ErrMemory is matched when each connection of a pool has a database of its own, in memory.
+	// ErrMemory says that the connections of a pool do not share their database, because it is in memory.
 	ErrMemory = errors.New("each of its connections has an SQLite database of its own, in memory; give the pool one connection " +
 		"(SetMaxOpenConns(1)), share the database (file::memory:?cache=shared), or use a file")
 )
@@ -102,22 +102,28 @@ func scattered(ctx context.Context, db *gorm.DB) (err error) {
 	if none != nil || pool.Stats().MaxOpenConnections == 1 {
 		return nil // connections of the app's own making, or one
 	}
-	var tables [2]string // their names
-	for i := range tables {
-		conn, err := pool.Conn(ctx)
-		if err != nil {
-			return err
+	var conns [2]*sql.Conn
+	var tables [3]string // their names, as the first, the second and the first connection sees them
+	for {
+		for i := range tables {
+			if i < len(conns) && conns[i] == nil {
+				if conns[i], err = pool.Conn(ctx); err != nil {
+					return err
+				}
+				defer func() { _ = conns[i].Close() }()
+			}
+			var file sql.NullString
+			query := "SELECT file, (SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master) FROM pragma_database_list WHERE name = 'main'"
+			if err := conns[i%2].QueryRowContext(ctx, query).Scan(&file, &tables[i]); err != nil || file.String != "" {
+				return err
+			}
 		}
-		defer func() { _ = conn.Close() }()
-		var file sql.NullString
-		query := "SELECT file, (SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master) FROM pragma_database_list WHERE name = 'main'"
-		if err := conn.QueryRowContext(ctx, query).Scan(&file, &tables[i]); err != nil || file.String != "" {
-			return err
-		}
-		if tables[i] != tables[0] {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+		switch {
+		case tables[1] == tables[0], tables[1] == tables[2]:
+			return nil
+		case tables[0] == tables[2]: // nobody creates a table meanwhile
+			_ = conns[1].Raw(func(any) error { return driver.ErrBadConn }) // which closes it
 			return ErrMemory
 		}
 	}
-	return nil
 }

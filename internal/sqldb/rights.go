@@ -24,7 +24,7 @@ type deniedError struct {
 }
 
 func (e *deniedError) Error() string {
-	return e.error.Error() + "; the user needs GRANT " + strings.Join(e.grants, " and GRANT ") + ": uidring schema prints all privileges"
+	return e.error.Error() + "; the user needs GRANT " + strings.Join(e.grants, " and GRANT ") + ": uidring schema prints the tables and all privileges"
 }
 
 func (e *deniedError) Unwrap() error { return e.error }

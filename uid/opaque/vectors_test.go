@@ -8,6 +8,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -146,3 +148,17 @@ func againstReference(t *rapid.T) {
 func TestAgainstReference(t *testing.T) { rapid.Check(t, againstReference) }
 
 func FuzzAgainstReference(f *testing.F) { f.Fuzz(rapid.MakeFuzz(againstReference)) }
+
+// The tests pass where Go refuses all algorithms but those of FIPS 140, as docs/production.md says.
+func TestFIPS(t *testing.T) {
+	if os.Getenv("GODEBUG") == "fips140=only" {
+		return
+	}
+	self, err := os.Executable()
+	need.Must(t, err)
+	tests := exec.CommandContext(t.Context(), self, "-test.short")
+	tests.Env = append(os.Environ(), "GODEBUG=fips140=only")
+	if out, err := tests.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -18,7 +18,7 @@ import (
 //
 // Order: within one Counter, a later call returns a larger id.
 type Counter struct {
-	claims deal.Claims[uid.ID, uid.Run]
+	claimer
 	dealer *deal.Dealer
 	ring   *ringbuffer.Ring // of dealer
 	loader *loader
@@ -83,7 +83,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		l.cancel()
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Counter{deal.ClaimsOf[uid.ID, uid.Run](d), d, d.Ring(), l}, nil
+	return &Counter{claimer{deal.ClaimsOf[uid.ID, uid.Run](d)}, d, d.Ring(), l}, nil
 }
 
 // Next returns an id from memory. If none is left, Config.RejectedTake decides: by default, Next
@@ -102,27 +102,33 @@ func (c *Counter) next(ctx context.Context) (uid.ID, error) {
 	return uid.ID(run.First), err
 }
 
+// claimer has the methods of a [uid.Generator] that follow from how it claims ids. godoc shows them as those of [Counter]
+// and [Striped].
+type claimer struct {
+	claims deal.Claims[uid.ID, uid.Run]
+}
+
 // NextN is Next for many ids: see [uid.Generator].
-func (c *Counter) NextN(ids []uid.ID) (int, error) { return c.claims.NextN(ids) }
+func (c *claimer) NextN(ids []uid.ID) (int, error) { return c.claims.NextN(ids) }
 
 // Wait is like Next, but blocks until an id is ready or ctx is done.
-func (c *Counter) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Wait(ctx) }
+func (c *claimer) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Wait(ctx) }
 
 // WaitN is like NextN, but waits as Wait does.
-func (c *Counter) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+func (c *claimer) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.claims.WaitN(ctx, ids)
 }
 
 // Claim returns up to limit consecutive ids: see [uid.Generator].
-func (c *Counter) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+func (c *claimer) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return c.claims.Claim(ctx, limit)
 }
 
 // TryClaim returns up to limit consecutive ids that are ready: see [uid.Generator].
-func (c *Counter) TryClaim(limit int64) (uid.Run, error) { return c.claims.TryClaim(limit) }
+func (c *claimer) TryClaim(limit int64) (uid.Run, error) { return c.claims.TryClaim(limit) }
 
 // All returns an endless sequence of ids for a range loop: see [uid.Generator].
-func (c *Counter) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.All(ctx) }
+func (c *claimer) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.All(ctx) }
 
 // Close is [Counter.Shutdown] with a timeout of [uid.CloseTimeout].
 func (c *Counter) Close() error { return c.dealer.Close() }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -44,7 +43,7 @@ func (c *StripedConfig) prepare() *invalid.List {
 //
 // Order: each id comes from a random store, so ids ascend only within one store.
 type Striped struct {
-	claims  deal.Claims[uid.ID, uid.Run]
+	claimer
 	shards  []*shard
 	policy  deal.Policy
 	ctx     context.Context // ends at Shutdown
@@ -114,28 +113,6 @@ func (s *Striped) Next() (uid.ID, error) {
 	run, err := s.claim(context.Background(), 1, deal.Next)
 	return uid.ID(run.First), err
 }
-
-// NextN is Next for many ids: see [uid.Generator].
-func (s *Striped) NextN(ids []uid.ID) (int, error) { return s.claims.NextN(ids) }
-
-// Wait is like Next, but blocks until an id is ready or ctx is done.
-func (s *Striped) Wait(ctx context.Context) (uid.ID, error) { return s.claims.Wait(ctx) }
-
-// WaitN is like NextN, but waits as Wait does.
-func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
-	return s.claims.WaitN(ctx, ids)
-}
-
-// Claim returns up to limit consecutive ids: see [uid.Generator].
-func (s *Striped) Claim(ctx context.Context, limit int64) (uid.Run, error) {
-	return s.claims.Claim(ctx, limit)
-}
-
-// TryClaim returns up to limit consecutive ids that are ready: see [uid.Generator].
-func (s *Striped) TryClaim(limit int64) (uid.Run, error) { return s.claims.TryClaim(limit) }
-
-// All returns an endless sequence of ids for a range loop: see [uid.Generator].
-func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] { return s.claims.All(ctx) }
 
 // poll is how long a call waits for one store before it looks at the others again.
 const poll = 10 * time.Millisecond

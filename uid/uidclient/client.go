@@ -53,6 +53,9 @@ var _ uid.Generator = (*Client)(nil)
 // first ids. name is the name of a generator in the servers' config, or of a counter that they
 // serve. ctx bounds only this call. Stop the client with Close or Shutdown.
 //
+// New does not wait for servers that start later. If your service may start first, call New again
+// after an error that matches [uid.ErrUnavailable].
+//
 // An error matches [ErrConfig], [uid.ErrUnavailable] or [ErrAnswer] (returned for a Slots
 // generator too), or is a [*StatusError] from a server that refuses the request, with status 404
 // for an unknown name.

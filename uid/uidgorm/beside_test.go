@@ -105,6 +105,22 @@ func TestBesideKeyStays(t *testing.T) {
 	})
 }
 
+// MySQL has no RETURNING. The id of a row that was kept is found, and the key is the one that the database chose.
+func TestBesideKeyOnMySQL(t *testing.T) {
+	s := newStore(t, "mysql", &Beside{})
+	db := s.Reopen(t, func(gorm.Dialector) gorm.Dialector { return handles["mysql-"](s.Store, t) }, gorm.Config{NamingStrategy: s.db.NamingStrategy})
+	must(t, db.Use(uidgorm.New(s.gen, uidgorm.Config{})))
+	old := Beside{Name: "old", UID: 7}
+	must(t, db.Create(&old).Error)
+	one, batch := Beside{Name: "old", Size: 2}, []Beside{{Name: "new"}, {Name: "old", Size: 3}}
+	must(t, db.Clauses(update).Create(&one).Error)
+	must(t, db.Clauses(update).Create(&batch).Error)
+	wantIDs(t, "memory", []uid.ID{one.UID, batch[1].UID}, []uid.ID{7, 7})
+	if one.ID != old.ID {
+		t.Errorf("the key is %d, want %d", one.ID, old.ID)
+	}
+}
+
 // What would change the ids of rows, or leave one of two without, is refused.
 func TestBesideKeyRefused(t *testing.T) {
 	each(t, nil, func(t *testing.T, s *store) {

@@ -64,6 +64,25 @@ func TestNamedConstraint(t *testing.T) {
 	wantIDs(t, "the key in memory", []uid.ID{page.ID}, []uid.ID{7})
 }
 
+// Seat has a key of two columns, one of which is unique alone.
+type Seat struct {
+	Number int64  `gorm:"primaryKey;autoIncrement:false;unique"`
+	ID     uid.ID `gorm:"primaryKey"`
+	Name   string
+}
+
+// An upsert by one column of the key finds a row with another id.
+func TestPartOfTheKey(t *testing.T) {
+	for _, kind := range []string{"sqlite", "postgres"} { // MySQL looks at all unique columns
+		s := newStore(t, kind, &Seat{})
+		must(t, s.db.Create(&Seat{Number: 1, ID: 7}).Error)
+		seat := Seat{Number: 1, Name: "new"}
+		number := []clause.Column{{Name: "number"}}
+		must(t, s.db.Clauses(clause.OnConflict{Columns: number, DoUpdates: clause.AssignmentColumns([]string{"name"})}).Create(&seat).Error)
+		wantIDs(t, kind+": the key in memory", []uid.ID{seat.ID}, []uid.ID{7})
+	}
+}
+
 // A row that a partial index does not cover is not taken for the one that was kept.
 func TestPartialIndex(t *testing.T) {
 	for _, kind := range []string{"sqlite", "postgres"} { // MySQL has none
@@ -144,6 +163,33 @@ func TestEmptyRelatives(t *testing.T) {
 	}
 }
 
+// Shop has stalls that refer to its name, and not to its key.
+type Shop struct {
+	ID     uid.ID
+	Name   string  `gorm:"size:64;unique"`
+	Code   string  `gorm:"size:64;unique"`
+	Stalls []Stall `gorm:"foreignKey:ShopName;references:Name;constraint:-"`
+}
+
+type Stall struct {
+	ID       uid.ID
+	ShopName string `gorm:"size:64"`
+}
+
+// A row that conflicts with two others has the key of neither. That is an error only if relatives refer to the key.
+func TestTwoRowsKept(t *testing.T) {
+	for _, kind := range []string{"sqlite", "postgres"} { // where no RETURNING tells the key
+		s := newStore(t, kind, &Stall{}, &Shop{})
+		must(t, s.db.Create([]*Shop{{ID: 7, Name: "a", Code: "a"}, {ID: 8, Name: "b", Code: "b"}}).Error)
+		shop := Shop{Name: "a", Code: "b", Stalls: []Stall{{}}}
+		must(t, s.db.Clauses(none).Create(&shop).Error)
+		wantIDs(t, kind+": the key in memory", []uid.ID{shop.ID}, []uid.ID{0})
+		if shop.Stalls[0].ShopName != "a" {
+			t.Errorf("%s: the stall is %+v", kind, shop.Stalls[0])
+		}
+	}
+}
+
 // With FullSaveAssociations, one new relative of several parents is inserted once, and all parents have its key.
 func TestSharedRelative(t *testing.T) {
 	for handle := range handles {
@@ -172,6 +218,15 @@ func TestSharedRelative(t *testing.T) {
 				t.Errorf("%s: %s: %s", handle, links, got)
 			}
 		}
+	}
+}
+
+// A row that the app passes twice is sent twice, as without the plugin: only relatives may be shared.
+func TestSameRowTwice(t *testing.T) {
+	s := newStore(t, "sqlite", &Club{})
+	club := &Club{Name: "a"}
+	if err := s.db.Create([]*Club{club, club}).Error; err == nil {
+		t.Error("the database has accepted one key twice, or was sent one row")
 	}
 }
 

@@ -57,6 +57,7 @@ func TestWhen(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		7 * time.Minute:     "12:07:00 UTC, in 7m",
 		-time.Hour:          "11:00:00 UTC, 1h ago",
+		23 * time.Hour:      "11:00:00 UTC, in 23h",
 		day:                 "2026-03-02, in 24h",
 		60 * day:            "2026-04-30, in 60 days",
 		-3 * 24 * time.Hour: "2026-02-26, 3 days ago",

@@ -35,11 +35,20 @@ import (
 // LayoutChange is a change of a store's layout.
 type LayoutChange struct {
 	From, To bits.Layout
-	Used     int64 // ids of From, or of earlier layouts, can have the numbers 0 to Used; -1 is none
-	Numbers  Range // under which ids of To can equal no earlier ones
+	Used     int64           // ids of From, or of earlier layouts, can have the numbers 0 to Used; -1 is none
+	Numbers  Range           // under which ids of To can equal no earlier ones
+	Earlier  []EarlierLayout // before From, the oldest first
 }
 
-// PlanLayout returns what ChangeLayout would do, and changes nothing.
+// EarlierLayout is a layout that a store's ids had before a change. No id of the numbers that it has here equals one that
+// another layout of the store made.
+type EarlierLayout struct {
+	Layout  bits.Layout
+	Numbers Range // of ids of Layout; none if From is greater than To
+}
+
+// PlanLayout returns what ChangeLayout would do, and changes nothing. For the layout that the store has, it reads
+// the record alone.
 func (l *Leaser) PlanLayout(ctx context.Context, to bits.Layout) (LayoutChange, error) {
 	return l.change(ctx, to, false)
 }
@@ -49,9 +58,9 @@ func (l *Leaser) PlanLayout(ctx context.Context, to bits.Layout) (LayoutChange, 
 // old one. A start that states the old layout is refused from now on. ids of generators that do not use the
 // store are not taken into account, as of Java's uid-generator, which must not start afterwards.
 //
-// If no number is safe, the error says why, and nothing changes. If ChangeLayout fails halfway, starts wait for up to
-// two minutes: call it again, with to or with the layout that the store had. The error matches ErrLayout
-// if the store remembers no layout.
+// If no number is safe, the error matches ErrExhausted and says why, and nothing changes. If ChangeLayout
+// fails halfway, starts wait for up to two minutes: call it again, with to or with the layout that the
+// store had. The error matches ErrLayout if the store remembers no layout.
 func (l *Leaser) ChangeLayout(ctx context.Context, to bits.Layout) (LayoutChange, error) {
 	return l.change(ctx, to, true)
 }
@@ -65,11 +74,19 @@ func (l *Leaser) change(ctx context.Context, to bits.Layout, apply bool) (Layout
 	}
 	c := &changing{Leaser: l, keeper: l.keeper(), to: to, token: rand.Text()[:8]}
 	change, err := c.run(ctx, apply)
+	if errors.Is(err, agreement.ErrUnsafe) {
+		err = unsafeError{err}
+	}
 	if err != nil && !errors.Is(err, ErrLayout) {
 		err = l.fail(ctx, "change the layout of", err)
 	}
 	return change, err
 }
+
+// unsafeError is why no number of another layout is safe. It matches ErrExhausted.
+type unsafeError struct{ error }
+
+func (unsafeError) Is(target error) bool { return target == ErrExhausted }
 
 // changing is a change of the layout that is made.
 type changing struct {
@@ -93,7 +110,8 @@ func (c *changing) run(ctx context.Context, apply bool) (LayoutChange, error) {
 					return LayoutChange{}, cmp.Or(err, errElse)
 				}
 			}
-			return LayoutChange{From: c.to, To: c.to, Used: -1, Numbers: is.Numbers}, nil
+			earlier, err := past(is)
+			return LayoutChange{From: c.to, To: c.to, Used: -1, Numbers: is.Numbers, Earlier: earlier}, err
 		}
 		change, _, err := c.plan(ctx, was)
 		if err != nil || !apply {
@@ -163,7 +181,11 @@ func (c *changing) plan(ctx context.Context, was agreement.Agreement) (LayoutCha
 	if err != nil {
 		return LayoutChange{}, was, err
 	}
-	change := LayoutChange{From: old, To: c.to, Used: -1}
+	earlier, err := past(was)
+	if err != nil {
+		return LayoutChange{}, was, err
+	}
+	change := LayoutChange{From: old, To: c.to, Used: -1, Earlier: earlier}
 	for _, e := range was.Earlier {
 		change.Used = max(change.Used, e.Used)
 	}
@@ -178,6 +200,14 @@ func (c *changing) plan(ctx context.Context, was agreement.Agreement) (LayoutCha
 	next, err := was.Next(c.to, change.Used)
 	change.Numbers = next.Numbers
 	return change, next, err
+}
+
+func past(is agreement.Agreement) (earlier []EarlierLayout, err error) {
+	layouts, numbers, err := is.Past()
+	for i, layout := range layouts {
+		earlier = append(earlier, EarlierLayout{layout, numbers[i]})
+	}
+	return earlier, err
 }
 
 // given returns the greatest number that was given, or -1.

@@ -49,7 +49,7 @@ func (e *ExhaustedError) Error() string {
 		what = fmt.Sprintf("%d numbers are held in %s, and the next new one would be %d", e.Held, e.Store, e.Next)
 		out = "stop a process, or wait until the lease of one that crashed expires"
 	}
-	return fmt.Sprintf("%v: %s; want at most %d: %s, or change to a layout with more worker bits", ErrExhausted, what, e.Max, out)
+	return fmt.Sprintf("%v: %s; want at most %d: %s, or change to a layout with more worker bits by \"layout change\"", ErrExhausted, what, e.Max, out)
 }
 
 // Is reports whether target is ErrExhausted.

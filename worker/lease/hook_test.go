@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ var (
 type hooked struct {
 	leasetest.Memory
 	clockless bool
+	ahead     atomic.Int64                                // of the store's clock, in milliseconds
 	prepare   func(ctx context.Context, number int) error // with the number of the call
 	view      func(view leasestore.View) leasestore.View  // changes the answer of Look
 
@@ -181,6 +183,7 @@ func (h *hooked) Read(ctx context.Context, number int64, expiry time.Duration) (
 		return nil, 0, err
 	}
 	row, now, err := h.Memory.Read(ctx, number, expiry)
+	now += h.ahead.Load()
 	if h.clockless {
 		now = 0
 	}
@@ -201,6 +204,9 @@ func (h *hooked) Swap(ctx context.Context, old string, w leasestore.Write) (bool
 	c, err := h.begin(ctx, "Swap", w)
 	if err != nil {
 		return false, err
+	}
+	if w.Latest > 0 {
+		w.Earliest, w.Latest = w.Earliest-h.ahead.Load(), w.Latest-h.ahead.Load()
 	}
 	done, err := h.Memory.Swap(ctx, old, w)
 	return h.end(c, done, err)

@@ -37,8 +37,9 @@ type keeper struct {
 	usage   usage
 	timeout timeout
 
-	origin time.Time // what the clock showed at the last read of the start
-	began  time.Time // when that was
+	origin   time.Time // what the store's clock showed at the last read or, if it has none, our own at the last of the start
+	began    time.Time // when that was
+	hasClock bool      // the store has, as of the last read
 
 	started    bool // a number was taken
 	agreed     bool // the store remembers the layout, compared since the last number was lost
@@ -304,6 +305,9 @@ func (k *keeper) plan() {
 		ahead = min(k.usage.ahead(time.Now(), used, max(grant.From, millis(k.request.Clock())), k.interval()), k.most.Load())
 	}
 	k.holder.Use(used, ahead)
+	if held {
+		k.expect()
+	}
 }
 
 func (k *keeper) publish(err error) {

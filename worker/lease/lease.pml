@@ -10,26 +10,39 @@
  *   covered   the tick lies below a reserved_until that this holder has committed
  *             since it last lost or released the number
  *   monotone  the ticks of a holder, and of the process that follows its release, increase
+ *   noticed   after a restore of the row, a holder stamps no tick beyond what it had been
+ *             granted before, until it has taken the number again
  *
  * Between any two steps a holder may pause for any time. Meanwhile it may expire, and
  * others may take, use and release the number. Then it continues with what it remembers.
  * So a holder that reads a row of another finds the row expired, at any time: heartbeats
  * decide who may write, and safety does not depend on them. Each reading of a clock may
- * be behind or ahead. A crash is a holder that never continues. After a release, another
- * process continues in its place.
+ * be behind or ahead: the store's after a failover, the holder's after a step, and what a
+ * holder expects whose clock stood still. A renewal reads first, or not. A crash is a holder
+ * that never continues. After a release, another process continues in its place.
  *
  * A statement is one step. A write is answered at once, or the holder gives it up. A
  * write that was given up is in flight: it is executed at any later time, if its token
  * still fits, or never. So a lost answer is a write in flight that is executed next. The
  * answer that nothing was done leaves a write in doubt, just as a missing answer: a
- * driver that repeats a statement may give that answer for a swap that was done. A holder
+ * driver that repeats a statement may give that answer for a swap that was done. So does a
+ * store that refuses a renewal because its clock is not what the holder expects. A holder
  * may forget a write in doubt, here at once: it remembers its last ones only.
  *
  * The ticks that a holder stamps between two of its statements, it stamps right before
  * the second. That loses no fault: nobody else reads what stamping changes, and the
  * second of two equal ticks is found, whichever holder stamps it.
  *
- * make models checks the sizes below, and also WRITES=6 FLIGHTS=1 HORIZON=6.
+ * With EVENTS, somebody touches the row so many times, between any two steps:
+ *
+ *   frees     writes a token of their own and the reserved_until that they read, if the
+ *             row still is what they read
+ *   deletes   the row, once all clocks have passed its reserved_until: no tick below that
+ *             is stamped any more. The next holder makes a row, and begins at its clock
+ *   restores  the row as it was at some time before. From then on, ticks repeat unless
+ *             generators stop, as the docs say, so unique and monotone are not checked
+ *
+ * make models checks the sizes below, and also WRITES=6 FLIGHTS=1 HORIZON=6; EVENTS=1.
  * Each of these defines seeds a fault. The check has to find it by the assertion of
  * the property in brackets, which names that property in its line:
  *
@@ -43,6 +56,10 @@
  *   RELEASE_LATE   (monotone) a holder stamps until its release is answered
  *   RELEASE_LAST   (unique) a release lowers reserved_until to the last tick + 1 even if
  *                  that was stamped under an earlier grant
+ *   FREE_LOWERS    (unique) who frees the row writes the clock as its reserved_until
+ *   FREE_BLIND     (unique) who frees the row does not compare the token
+ *   DELETE_EARLY   (unique) the row is deleted while a clock is behind its reserved_until
+ *   KEEP_RESTORED  (noticed) a holder that finds an earlier row of its own goes on with it
  *
  * Not in the model, but in the tests of internal/protocol:
  *
@@ -52,7 +69,6 @@
  *
  * Not in the model:
  *
- *   - Insert, and rows that are deleted
  *   - other numbers: a holder that lost this one tries for it again
  *   - sequences within a tick
  *   - a database that forgets a commit
@@ -60,6 +76,17 @@
  *   - that anything is ever granted: only safety is checked
  */
 
+#if defined(FREE_LOWERS) || defined(FREE_BLIND) || defined(DELETE_EARLY) || defined(KEEP_RESTORED)
+#define EVENTS 1
+#endif
+#ifndef EVENTS
+#define EVENTS 0    /* times that somebody touches the row */
+#endif
+#if EVENTS && !defined(WRITES)
+#define WRITES 4
+#define FLIGHTS 1
+#define HORIZON 5
+#endif
 #ifndef HOLDERS
 #define HOLDERS 2
 #endif
@@ -88,6 +115,16 @@ Write flight[FLIGHTS];   /* token 0 is none */
 byte watched = NONE;     /* a tick that was stamped: the search tries each */
 byte last[HOLDERS];      /* greatest tick that each holder has stamped, + 1 */
 byte committed[HOLDERS]; /* greatest reserved_until that each holder has committed */
+#if EVENTS
+byte passed;             /* all clocks have passed this tick */
+byte granted[HOLDERS];   /* until of each holder */
+byte bound[HOLDERS] = NONE; /* what it was when the row went back to less */
+bool restored;
+#else
+#define passed 0
+#define restored false
+#define bound committed
+#endif
 
 #define max(a, b) (((a) > (b)) -> (a) : (b))
 #define ahead(t)  (((t) + WINDOW < HORIZON) -> (t) + WINDOW : HORIZON)
@@ -115,6 +152,8 @@ byte committed[HOLDERS]; /* greatest reserved_until that each holder has committ
 #define unused max(next, from)
 #endif
 
+#define begin max(passed, max(next, from))
+
 /* clock reads the holder's clock, which is behind or ahead of the next tick to stamp */
 inline clock() {
 	if
@@ -123,26 +162,34 @@ inline clock() {
 	fi
 }
 
-/* execute is what the database does with a write. A token never returns, so a write in
-   flight with an old token will not be done: it is removed. */
+/* put writes the row. A token never returns but by a restore, so a write in flight with an
+   old token will not be done: it is removed. */
+inline put(fresh, upTo) {
+	row.token = fresh;
+	row.reserved = upTo;
+	for (i : 0 .. FLIGHTS - 1) {
+		if
+		:: fits(flight[i].old) || EVENTS -> skip
+		:: else -> forget(i)
+		fi
+	}
+	i = 0
+}
+
+inline forget(w) {
+	flight[w].by = 0;
+	flight[w].old = 0;
+	flight[w].token = 0;
+	flight[w].reserved = 0
+}
+
+/* execute is what the database does with a write */
 inline execute(who, was, fresh, upTo) {
 	done = fits(was);
 	if
 	:: done ->
-		row.token = fresh;
-		row.reserved = upTo;
 		committed[who] = max(committed[who], upTo);
-		for (i : 0 .. FLIGHTS - 1) {
-			if
-			:: fits(flight[i].old) -> skip
-			:: else ->
-				flight[i].by = 0;
-				flight[i].old = 0;
-				flight[i].token = 0;
-				flight[i].reserved = 0
-			fi
-		}
-		i = 0
+		put(fresh, upTo) /* last: it may remove the write in flight whose fields these are */
 	:: else
 	fi
 }
@@ -185,6 +232,9 @@ inline confirm(written, upTo) {
 	:: !leaving -> until = upTo
 	:: else
 	fi;
+#if EVENTS
+	granted[me] = until;
+#endif
 	settle()
 }
 
@@ -203,6 +253,10 @@ inline drop() {
 	from = 0;
 	until = 0;
 	committed[me] = 0;
+#if EVENTS
+	granted[me] = 0;
+	bound[me] = NONE;
+#endif
 	settle()
 }
 
@@ -218,6 +272,9 @@ inline read() {
 		if
 		:: i < doubts ->
 			confirm(row.token, settledTo)
+#ifdef KEEP_RESTORED
+		:: i == doubts && held && restored -> token = row.token
+#endif
 		:: else -> /* somebody else: the number is lost, or free */
 			drop();
 			token = row.token;
@@ -230,15 +287,16 @@ inline read() {
 /* stamp stamps any number of ticks, also ahead of the clock */
 inline stamp() {
 	do
-	:: max(next, from) < until ->
-		k = max(next, from);
+	:: begin < until ->
+		k = begin;
 		do
 		:: k + 1 < until -> k++ /* the clock is there */
 		:: break
 		od;
-		assert(k != watched);      /* unique */
-		assert(k < committed[me]); /* covered */
-		assert(k >= last[me]);     /* monotone */
+		assert(restored || k != watched);  /* unique */
+		assert(restored || k >= last[me]); /* monotone */
+		assert(k < committed[me]);         /* covered */
+		assert(k < bound[me]);             /* noticed */
 		next = k + 1;
 		last[me] = next;
 		if
@@ -285,7 +343,7 @@ inline write() {
 #endif
 		drop();
 		next = 0
-	:: !done -> doubt[doubts] = tokens; doubts++
+	:: !done && doubts < DOUBTS -> doubt[doubts] = tokens; doubts++
 	:: !done -> skip /* forgotten: the holder remembers its last writes in doubt only */
 	fi;
 	reserved = 0;
@@ -305,7 +363,11 @@ proctype Holder(byte me) {
 	byte sent;
 #endif
 end:	do
-	:: atomic { stamp(); read() };
+	:: atomic { stamp();
+		if
+		:: read()
+		:: held && !leaving && doubts == 0 /* it renews without a read */
+		fi };
 		if
 		:: atomic { tokens >= me && tokens < WRITES -> stamp(); write() }
 		:: true
@@ -321,15 +383,75 @@ end:	do
 	:: atomic {
 		flight[w].token != 0 ->
 		execute(flight[w].by, flight[w].old, flight[w].token, flight[w].reserved);
+		forget(w);
 		done = false
 	   }
 	od
 }
+
+#if EVENTS
+/* Others free, delete or restore the row */
+proctype Others() {
+	byte events, old, upTo, i;
+	bool done;
+end:	do
+	:: atomic { events < EVENTS && row.token != 0 && tokens < WRITES ->
+		old = row.token;
+		upTo = row.reserved;
+		events++
+	   };
+		if
+		:: atomic { /* free */
+#ifdef FREE_BLIND
+			old = row.token;
+#endif
+#ifdef FREE_LOWERS
+			upTo = 0;
+#endif
+			tokens++;
+			done = fits(old);
+			if
+			:: done -> put(tokens, upTo)
+			:: else
+			fi;
+			done = false;
+			old = 0;
+			upTo = 0
+		   }
+		:: atomic { /* delete */
+#ifndef DELETE_EARLY
+			passed = max(passed, row.reserved);
+#endif
+			put(0, 0);
+			old = 0;
+			upTo = 0
+		   }
+		:: atomic { row.token != old -> /* restore */
+			for (i : 0 .. HOLDERS - 1) {
+				if
+				:: granted[i] > upTo -> bound[i] = granted[i]
+				:: else
+				fi
+			}
+			i = 0;
+			restored = true;
+			row.token = old;
+			row.reserved = upTo;
+			old = 0;
+			upTo = 0
+		   }
+		fi
+	od
+}
+#endif
 
 init {
 	byte i;
 	atomic {
 		for (i : 0 .. HOLDERS - 1) { run Holder(i) }
 		for (i : 0 .. FLIGHTS - 1) { run Network(i) }
+#if EVENTS
+		run Others()
+#endif
 	}
 }

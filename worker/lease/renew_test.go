@@ -165,10 +165,10 @@ func TestUseAsksAtHalf(t *testing.T) {
 		if until := h.Last().Until; until.Before(began.Add(16 * time.Minute)) {
 			t.Errorf("reserved until %v, want ten minutes beyond what was used", until)
 		}
-		uses(2, 6*time.Hour)
+		uses(1, 6*time.Hour)
 		uses(0, 6*time.Hour, 6*time.Hour+time.Minute, 6*time.Hour+4*time.Minute)
 		s.calling(delaying(time.Second))
-		uses(2, 6*time.Hour+6*time.Minute, 6*time.Hour+7*time.Minute, 6*time.Hour+8*time.Minute)
+		uses(1, 6*time.Hour+6*time.Minute, 6*time.Hour+7*time.Minute, 6*time.Hour+8*time.Minute)
 	})
 }
 

@@ -49,7 +49,7 @@ func known(row leasestore.Row, now int64) protocol.Row {
 }
 
 func (k *keeper) write(r protocol.Request) leasestore.Write {
-	w := leasestore.Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: leasestore.Extend, Expiry: k.leaser.config.Expiry}
+	w := leasestore.Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: leasestore.Extend, Expiry: k.leaser.config.Expiry, Earliest: r.Earliest, Latest: r.Latest}
 	switch {
 	case r.Release:
 		w.Change = leasestore.Release

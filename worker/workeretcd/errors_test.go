@@ -10,9 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
@@ -149,5 +152,25 @@ func TestUnavailable(t *testing.T) {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "lease: prepare etcd "+workeretcd.DefaultPrefix) ||
 		!strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("%v; want that the connection was refused, the operation and the store", err)
+	}
+}
+
+// A member that is too old is named.
+func TestWarnsOfVersion(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	for version, warned := range map[string]bool{"2.3.8": true, "3.3.27": true, "3.4.0": false, "3.10.0": false, "": false} {
+		states := func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			err := invoke(ctx, method, req, reply, conn, opts...)
+			if r, ok := reply.(*etcdserverpb.StatusResponse); ok {
+				r.Version = version
+			}
+			return err
+		}
+		client := connect(t, members, func(c *clientv3.Config) { c.DialOptions = []grpc.DialOption{grpc.WithUnaryInterceptor(states)} })
+		var out logged.Text
+		must(t, workeretcd.NewStore(client, workeretcd.Config{}).Prepare(t.Context(), out.Logger()))
+		if (out.Count("level=WARN", "too old", "version="+version) == 1) != warned {
+			t.Errorf("%s: logged %s, want a warning: %t", version, &out, warned)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -56,6 +58,8 @@ type store struct {
 
 	mu     sync.Mutex
 	unused map[time.Duration]map[clientv3.LeaseID]*time.Timer // etcd leases, by expiry
+
+	known sync.Map // by number, the found of the row that this store wrote last; written and read by write
 }
 
 // NewStore returns a store for lease.New that keeps its rows as keys in etcd. It is safe for
@@ -70,6 +74,8 @@ func (s *store) String() string { return "etcd " + s.prefix }
 // needs under prefix. An empty prefix means DefaultPrefix.
 func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, DefaultPrefix) + "/" }
 
+var old = regexp.MustCompile(`^([0-2]|3\.[0-3])\.`)
+
 // Check implements leasestore.Preparer.
 func (s *store) Check() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)
@@ -80,14 +86,21 @@ func (s *store) Check() error {
 	return faults.Err()
 }
 
-// Prepare implements leasestore.Preparer. Its request fails immediately if no member accepts a
-// connection; the client's other requests wait for one.
-func (s *store) Prepare(ctx context.Context, _ *slog.Logger) error {
+// Prepare implements leasestore.Preparer. Its requests fail immediately if no member accepts a
+// connection; the client's other requests wait for one. It logs a warning if the member is older than 3.4.
+func (s *store) Prepare(ctx context.Context, log *slog.Logger) error {
 	first := &etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}
 	_, err := led(s, func() (*etcdserverpb.RangeResponse, error) {
 		return etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(clientv3.WithRequireLeader(ctx), first, grpc.WaitForReady(false))
 	})
-	return s.marked(rpctypes.Error(err)) // which the client's own methods return
+	if err != nil {
+		return s.marked(rpctypes.Error(err)) // which the client's own methods return
+	}
+	member, err := etcdserverpb.NewMaintenanceClient(s.client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
+	if err == nil && old.MatchString(member.Version) { // else nobody may ask
+		log.WarnContext(ctx, "workeretcd: the server is too old; want etcd 3.4 or later", "version", member.Version, "store", s.String())
+	}
+	return nil
 }
 
 // Swap implements leasestore.Store.
@@ -108,7 +121,7 @@ func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, d
 }
 
 // write writes a row whose token is old, on condition that it is unchanged since it was
-// read. An empty token is that of no row.
+// read, or written by this store. An empty token is that of no row.
 func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	row, living, count := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
 	granted := clientv3.NoLease // by this call
@@ -118,10 +131,18 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done
 		}
 	}()
 	reads := []clientv3.Op{clientv3.OpGet(row), clientv3.OpGet(living), clientv3.OpGet(count)}
-	before, _, err := s.commit(s.txn(ctx).Then(reads...))
+	before, known := s.recall(w.Number)
+	if known = known && w.Change == leasestore.Extend && before.numbers[w.Number].Token == old; !known {
+		before, _, err = s.commit(s.txn(ctx).Then(reads...))
+	}
 	for err == nil && !done && before.numbers[w.Number].Token == old {
+		after, held := before.numbers[w.Number].After(w), before.living[w.Number]
 		compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revisions[row])}
-		ops := []clientv3.Op{clientv3.OpPut(row, string(before.numbers[w.Number].After(w).JSON()))}
+		if known { // revisions come again in an etcd that was restored, and tokens do not
+			compares = []clientv3.Cmp{clientv3.Compare(clientv3.Value(row), "=", string(before.numbers[w.Number].JSON())),
+				clientv3.Compare(clientv3.LeaseValue(living), "=", held)}
+		}
+		ops := []clientv3.Op{clientv3.OpPut(row, string(after.JSON()))}
 		if old == "" {
 			compares = append(compares, clientv3.Compare(clientv3.ModRevision(count), "=", before.revisions[count]))
 			ops = append(ops, clientv3.OpPut(count, fmt.Sprint(max(before.given[w.Within.From], w.Number+1))))
@@ -129,7 +150,7 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done
 		if w.Change == leasestore.Release {
 			ops = append(ops, clientv3.OpDelete(living))
 		} else {
-			switch held := before.living[w.Number]; {
+			switch {
 			case w.Change == leasestore.Extend && held != clientv3.NoLease:
 				_, err = led(s, func() (*clientv3.LeaseKeepAliveResponse, error) {
 					return s.client.KeepAliveOnce(clientv3.WithRequireLeader(ctx), held)
@@ -141,12 +162,23 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done
 				return false, s.marked(err)
 			}
 			if granted != clientv3.NoLease {
-				ops = append(ops, clientv3.OpPut(living, "", clientv3.WithLease(granted)))
+				held, ops = granted, append(ops, clientv3.OpPut(living, "", clientv3.WithLease(granted)))
 			}
 		}
 		before, done, err = s.commit(s.txn(ctx).If(compares...).Then(ops...).Else(reads...))
+		if known = false; done && w.Change != leasestore.Release {
+			s.known.Store(w.Number, found{numbers: map[int64]leaserow.Row{w.Number: after}, living: map[int64]clientv3.LeaseID{w.Number: held}})
+		}
 	}
 	return done, err
+}
+
+// recall returns what a write left behind, once: the next write that is done remembers its own.
+func (s *store) recall(n int64) (f found, known bool) {
+	if last, ok := s.known.LoadAndDelete(n); ok {
+		return last.(found), true
+	}
+	return found{}, false
 }
 
 // grant returns an etcd lease for a holder.

@@ -14,6 +14,8 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // resource is the only kind of objects that a Store touches.
@@ -58,7 +60,14 @@ type exchange struct {
 	doubt bool  // the client sent the request at least once without an answer that refuses it for certain
 }
 
+// within reports whether the API server's clock was within the bounds of a write, as far as is known.
+func (e exchange) within(w leasestore.Write) bool {
+	return w.Latest == 0 || e.clock == 0 || e.clock >= w.Earliest-cut && e.clock <= w.Latest+cut
+}
+
 type exchangeKey struct{}
+
+const cut = 999 // milliseconds
 
 // observer is a transport that fills the exchange of a request's context.
 type observer struct{ next http.RoundTripper }
@@ -69,7 +78,7 @@ func (o *observer) RoundTrip(request *http.Request) (*http.Response, error) {
 		sent.doubt = sent.doubt || err != nil || !refuses(response.StatusCode)
 		if err == nil {
 			if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-				sent.clock = date.UnixMilli() + 999 // it is cut to the second
+				sent.clock = date.UnixMilli() + cut // it is cut to the second
 			}
 		}
 	}

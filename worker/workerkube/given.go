@@ -38,10 +38,6 @@ import (
 // they may be many, and the record is one object. If the record says that there are marks, one
 // list finds all marks and rows within the range. Then rule 1 takes a number above them, or
 // one that was put back and has no mark.
-//
-// A mark is written as the build before wrote its counts, one for each From: the count of a range
-// of one number. So each build reads what the other gave, and a count is a mark of its range. A row
-// has one owner whatever the counts say, because only one create of its object succeeds.
 
 // given is the record of given numbers.
 type given struct {
@@ -194,8 +190,8 @@ func (s *store) complete(ctx context.Context, g *given, within leasestore.Range,
 	found, err := s.search(ctx, 0, "")
 	g.Next[within.From] = max(g.Next[within.From], leasestore.NewView(0, found.rows, found.marks, within).Next)
 	g.Assigned = g.Assigned || len(found.marks) > 0
-	for from, next := range found.marks { // while its owner put it back
-		g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return from <= back && back < next })
+	for number := range found.marks { // while its owner put it back
+		g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return back == number })
 	}
 	return err
 }
@@ -227,9 +223,7 @@ func (s *store) putBack(ctx context.Context, numbers []int64) {
 }
 
 func (s *store) mark(number int64) *coordination.Lease {
-	object := s.object(s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10))
-	meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, fmt.Sprintf(`{"next":%d}`, number+1))
-	return object
+	return s.object(s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10))
 }
 
 // assign makes the row of w.Number, if there is none, after the number is recorded as given.

@@ -180,29 +180,6 @@ func TestRecordIsCompleted(t *testing.T) {
 	gets(t, store, "f", 1)
 }
 
-// Each build reads what the other gave, rows that were deleted too: the build before had a count for
-// each range, and one for each number that an Assigner chose.
-func TestBesideTheBuildBefore(t *testing.T) {
-	api := new(fake)
-	store := api.open(unlimited)
-	chosen := write(7, "a")
-	chosen.Within = leasestore.Range{From: 7, To: 7}
-	if _, done, err := store.Insert(t.Context(), chosen); !done || err != nil {
-		t.Fatal(done, err)
-	}
-	before := api.objects["ids.given.7"].DeepCopy()
-	if text := before.Annotations["uidring/value"]; text != `{"next":8}` {
-		t.Errorf("%s, want a count as the build before writes it", text)
-	}
-	before.Name, before.Annotations["uidring/value"] = "ids.given.0", `{"next":20,"token":"b"}`
-	api.objects[before.Name] = before
-	gets(t, store, "c", 20)
-	before.Annotations["uidring/value"] = `{"next":30,"token":"d"}`
-	record := api.objects["ids.given"].Annotations
-	record["uidring/value"] = strings.Replace(record["uidring/value"], "{", `{"back":[5],`, 1) // which the build before has given since
-	gets(t, store, "e", 30)
-}
-
 // A number that an Assigner had while its owner's create was refused is not new any more.
 func TestPutBackAssigned(t *testing.T) {
 	api, f := new(fake), new(faults)

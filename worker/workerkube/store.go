@@ -3,7 +3,6 @@ package workerkube
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -187,7 +186,7 @@ func sample(within leasestore.Range, next int64) string {
 type found struct {
 	clock int64            // the API server's
 	rows  []leasestore.Row // the highest number first
-	marks map[int64]int64  // by the number in their names, what is above the numbers that were given from there on
+	marks map[int64]int64  // by the numbers that Assigners chose, the next number
 }
 
 func (s *store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
@@ -196,9 +195,7 @@ func (s *store) search(ctx context.Context, expiry time.Duration, selector strin
 	for i := range objects {
 		o := &objects[i]
 		if number, ok := numberOf(o.Name, s.prefix+givenSuffix+"."); ok {
-			var mark struct{ Next int64 }
-			_ = json.Unmarshal([]byte(o.Annotations[annotation]), &mark) // without it, of one number
-			f.marks[number] = max(number+1, mark.Next)
+			f.marks[number] = number + 1
 		}
 		if number, ok := numberOf(o.Name, s.prefix+"."); ok {
 			row, err := s.parse(o, number, sent.clock, expiry)
@@ -253,7 +250,7 @@ func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 		write(object, w)
 		sent, err := s.put(ctx, object)
 		if done, err := s.outcome(ctx, w, old, object, sent, err); !errors.Is(err, errEdited) {
-			return done, err
+			return done && sent.within(w), err
 		}
 		object = s.recall(w.Number)
 	}

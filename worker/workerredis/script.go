@@ -43,7 +43,7 @@ return redis.call('GET', KEYS[3]) or ''
 // it again if it had no answer: a row with the write's own token counts as written. The script
 // compares counts and numbers as text of fixed width, since Lua's numbers have 53 bits.
 var writing = redis.NewScript(prelude + `
-local number, old, token, reserved, change, host, port, type, from, to, fresh = unpack(ARGV)
+local number, old, token, reserved, change, host, port, type, from, to, fresh, earliest, latest = unpack(ARGV)
 local function following(n) -- the number after n
 	local i = #n
 	while n:sub(i, i) == '9' do i = i - 1 end
@@ -63,6 +63,7 @@ local row = text and cjson.decode(text)
 if row and row.token == token then return {number, 1} end
 if old ~= '' then
 	if not row or row.token ~= old then return {number, 0} end
+	if latest ~= '0' and (tonumber(now) < tonumber(earliest) or tonumber(now) > tonumber(latest)) then return {number, 0} end
 else
 	if row then return {number, 0} end
 	local after = following(number)

@@ -107,7 +107,8 @@ func (s *store) forgetful(ctx context.Context) (string, error) {
 		}
 		server = master
 	}
-	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
+	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() },
+		func() (string, error) { return server.Info(ctx).Result() })
 }
 
 func (s *store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
@@ -171,7 +172,7 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (numb
 	}
 	change := map[leasestore.Change]string{leasestore.Acquire: "acquire", leasestore.Extend: "extend", leasestore.Release: "release"}[w.Change]
 	reply, err := s.run(ctx, writing, leaserow.Digits(w.Number), old, w.Token, w.Until, change,
-		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh)
+		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh, w.Earliest, w.Latest)
 	if err != nil {
 		return 0, false, err
 	}

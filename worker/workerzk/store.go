@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -77,6 +78,8 @@ type store struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
 	path string
+
+	sessions sync.Map // by number, the session whose child the row has, as this store's last write left it; written by write, read by ops
 }
 
 // NewStore returns a store for lease.New that keeps its rows as nodes in ZooKeeper. It is safe for
@@ -145,6 +148,7 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done
 			}
 			continue
 		}
+		session := s.conn.SessionID()
 		ops, err := s.ops(ctx, w, n, before)
 		if err != nil {
 			return false, err
@@ -161,6 +165,9 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (done
 			ops = append(ops, count)
 		}
 		err = s.multi(ctx, path, ops...)
+		if err == nil && w.Change != leasestore.Release {
+			s.sessions.Store(w.Number, session)
+		}
 		if err == nil || !conflict(err) || n == nil && errors.Is(err, zk.ErrNoNode) { // a parent is gone
 			return err == nil, err
 		}
@@ -177,6 +184,9 @@ func (s *store) ops(ctx context.Context, w leasestore.Write, n *node, before lea
 		ops = append(ops, &zk.SetDataRequest{Path: path, Data: data, Version: n.stat.Version})
 	}
 	if n != nil && n.stat.NumChildren > 0 {
+		if last, ok := s.sessions.Load(w.Number); ok && w.Change == leasestore.Extend && last == s.conn.SessionID() {
+			return ops, nil
+		}
 		child, err := s.get(ctx, alive)
 		if err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ import (
 // upkeep is what docs/production.md allows a DBA beneath processes that run: each statement is for each table.
 var upkeep = map[string][]string{
 	"mysql": {"OPTIMIZE TABLE %s", "ANALYZE TABLE %s", "ALTER TABLE %s ADD COLUMN note VARCHAR(20)", "CREATE INDEX by_note ON %s (note)", "CREATE TABLE archive_%s AS SELECT * FROM %[1]s"},
-	"postgres": {"VACUUM FULL %s", "ANALYZE %s", "REINDEX TABLE %s", "ALTER TABLE %s ADD COLUMN note VARCHAR(20)", "CREATE INDEX ON %s (note)",
+	"postgres": {"VACUUM FULL %s", "ANALYZE %s", "REINDEX TABLE CONCURRENTLY %s", "ALTER TABLE %s ADD COLUMN note VARCHAR(20)", "CREATE INDEX ON %s (note)",
 		"CREATE TABLE archive_%s AS SELECT * FROM %[1]s"},
 	"sqlite": {"VACUUM", "ANALYZE %s", "REINDEX %s", "ALTER TABLE %s ADD COLUMN note VARCHAR(20)", "CREATE INDEX by_note_%s ON %[1]s (note)", "CREATE TABLE archive_%s AS SELECT * FROM %[1]s"},
 }
@@ -32,13 +32,16 @@ func TestPruned(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			d := &drill{T: t, kind: kind, db: owned(t, kind), used: map[int64]bool{}}
-			counters := segmentsql.NewLeafAlloc(d.db, segmentsql.Config{Logger: quiet})
-			for _, tag := range []string{"orders", "retired"} {
-				need.Must(t, counters.Create(t.Context(), tag, 1, 10))
+			var orders []interface{ Next() (uid.ID, error) }
+			for _, counters := range []*segmentsql.Store{segmentsql.NewLeafAlloc(d.db, segmentsql.Config{Logger: quiet}), segmentsql.NewSequence(d.db, segmentsql.Config{Logger: quiet})} {
+				for _, tag := range []string{"orders", "retired"} {
+					need.Must(t, counters.Create(t.Context(), tag, 1, 10))
+				}
+				gen, err := segment.New(t.Context(), counters, "orders", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
+				need.Must(t, err)
+				defer gen.Close()
+				orders = append(orders, gen)
 			}
-			orders, err := segment.New(t.Context(), counters, "orders", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
-			need.Must(t, err)
-			defer orders.Close()
 			holder, err := uid.NewCached(t.Context(), worker.NewLeaser(d.db, lease.Config{Expiry: 400 * time.Millisecond, Window: time.Hour, Logger: quiet}), uid.CachedConfig{Logger: quiet})
 			need.Must(t, err)
 			defer holder.Close()
@@ -56,12 +59,14 @@ func TestPruned(t *testing.T) {
 					return s.LeaseError == nil && s.ReservedUntil.After(before)
 				})
 				for range 25 { // more than a range
-					if _, err := orders.Next(); err != nil {
-						t.Fatal(err)
+					for _, gen := range orders {
+						if _, err := gen.Next(); err != nil {
+							t.Fatal(err)
+						}
 					}
 				}
 			}
-			d.exec("DELETE FROM "+name(kind, "worker_node")+" WHERE ID > 0", "DELETE FROM leaf_alloc WHERE biz_tag = 'retired'")
+			d.exec("DELETE FROM "+name(kind, "worker_node")+" WHERE ID > 0", "DELETE FROM leaf_alloc WHERE biz_tag = 'retired'", "DELETE FROM SEQUENCE WHERE table_name = 'retired'")
 			servertest.Eventually(t, "a lease can be deleted", func() bool {
 				done := d.db.Exec("DELETE FROM "+name(kind, "worker_lease")+" WHERE worker_id >= 0 AND reserved_until < ?", time.Now().UnixMilli())
 				need.Must(t, done.Error)
@@ -75,7 +80,7 @@ func TestPruned(t *testing.T) {
 			renewed()
 			d.all()
 			for _, statement := range upkeep[kind] {
-				for _, table := range []string{name(kind, "worker_node"), name(kind, "worker_lease"), "leaf_alloc"} {
+				for _, table := range []string{name(kind, "worker_node"), name(kind, "worker_lease"), "leaf_alloc", "SEQUENCE"} {
 					if statement == "VACUUM" {
 						d.exec(statement)
 					} else {
@@ -88,6 +93,9 @@ func TestPruned(t *testing.T) {
 			if n := holder.Stats().Clock.WorkerChanges; n != 0 {
 				t.Errorf("the holder took another number %d times", n)
 			}
+			d.exec("DELETE FROM " + name(kind, "worker_lease") + " WHERE worker_id >= 0") // which the page forbids
+			servertest.Eventually(t, "the holder takes another number", func() bool { return holder.Stats().Clock.WorkerChanges == 1 })
+			d.note(holder.Worker())
 		})
 	}
 }

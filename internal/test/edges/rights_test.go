@@ -20,11 +20,11 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// restricted is a user of a database of its own, without rights.
+// restricted is a database user without rights, who has a database of their own.
 type restricted struct {
 	name  string
-	owner *gorm.DB                    // the handle of the tables' owner
-	open  func(t *testing.T) *gorm.DB // opens one of the user, who needs a right
+	owner *gorm.DB                                       // the handle of the tables' owner
+	open  func(t *testing.T, options ...string) *gorm.DB // opens one of the user, who needs a right
 }
 
 func newRestricted(t *testing.T, kind string) restricted {
@@ -32,7 +32,7 @@ func newRestricted(t *testing.T, kind string) restricted {
 	admin := dbtest.New(t, kind)
 	user := strings.ToLower(admin.Table)
 	before := map[string][]string{
-		"mysql":    {"CREATE DATABASE " + user, "CREATE USER " + user},
+		"mysql":    {"CREATE DATABASE " + user, "CREATE USER " + user + " IDENTIFIED BY 'secret'"},
 		"postgres": {"CREATE SCHEMA " + user, "CREATE ROLE " + user + " LOGIN", "GRANT USAGE ON SCHEMA " + user + " TO " + user},
 	}[kind]
 	after := map[string][]string{
@@ -48,13 +48,13 @@ func newRestricted(t *testing.T, kind string) restricted {
 		}
 	})
 	if kind == "postgres" {
-		return restricted{user, admin.Open(t, admin.With("search_path="+user)), func(t *testing.T) *gorm.DB {
-			return admin.Open(t, admin.With("role="+user+"&search_path="+user))
+		return restricted{user, admin.Open(t, admin.With("search_path="+user)), func(t *testing.T, _ ...string) *gorm.DB {
+			return admin.Open(t, admin.With("role="+user+"&search_path="+user+"&application_name="+user))
 		}}
 	}
 	own := admin.URL[:strings.LastIndexByte(admin.URL, '/')+1] + user
-	return restricted{user, admin.Open(t, own), func(t *testing.T) *gorm.DB {
-		return admin.Open(t, user+"@"+own[strings.LastIndexByte(own, '@')+1:])
+	return restricted{user, admin.Open(t, own), func(t *testing.T, options ...string) *gorm.DB {
+		return admin.Open(t, user+":secret@"+own[strings.LastIndexByte(own, '@')+1:]+"?"+strings.Join(options, "&"))
 	}}
 }
 
@@ -96,7 +96,11 @@ func TestRights(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					user.grant(t, grants[name]...)
 					defer user.revoke(t, grants[name]...)
-					db := user.open(t)
+					var options []string
+					if kind == "mysql" && name != "leaser" { // whom caching_sha2_password asks for the server's key
+						options = []string{"tls=preferred"}
+					}
+					db := user.open(t, options...)
 					if err := db.Exec("CREATE TABLE more (id INT)").Error; err == nil {
 						t.Error("the user may create tables")
 					}
@@ -170,7 +174,7 @@ func TestRightsBeforeKeys(t *testing.T) {
 			if kind != "postgres" {
 				return
 			}
-			// A key that is no identity column needs a right on its sequence.
+			// A key with a sequence, unlike an identity column, needs a right on that sequence.
 			for _, statement := range []string{"ALTER TABLE worker_node ALTER COLUMN id DROP IDENTITY", "CREATE SEQUENCE own START 100 OWNED BY worker_node.id",
 				"ALTER TABLE worker_node ALTER COLUMN id SET DEFAULT nextval('own')"} {
 				need.Must(t, user.owner.Exec(statement).Error)

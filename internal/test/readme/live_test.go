@@ -37,9 +37,8 @@ func live(t *testing.T) (section, rest string) {
 }
 
 // TestLiveTable follows the page on live tables to its end, with a service that creates, pays and reads orders in each moment,
-// and goes back where the page says how. UIDRING_TEST_ROWS is the number of rows that are old; 5,000 without it. For 200,000:
-//
-//	UIDRING_TEST_ROWS=200000 UIDRING_TEST_ALL=1 go test ./internal/test/readme -run TestLiveTable
+// and goes back where the page says how. UIDRING_TEST_ROWS is the number of rows that are old; 5,000 without it, and 200,000 in make
+// stress-backfill.
 func TestLiveTable(t *testing.T) {
 	need.CI(t)
 	rows := 5000

@@ -21,6 +21,7 @@ type Link struct {
 	listener net.Listener
 	conns    map[net.Conn]bool
 	accepted int
+	carried  [2]Traffic // by Way
 	running  sync.WaitGroup
 }
 
@@ -37,7 +38,13 @@ const (
 // address at each connection.
 func NewLink(t testing.TB, server func() string) *Link {
 	t.Helper()
-	l := &Link{server: server, here: "127.0.0.1:0", conns: map[net.Conn]bool{}, cut: true}
+	return NewLinkAt(t, "127.0.0.1:0", server)
+}
+
+// NewLinkAt is NewLink at an address.
+func NewLinkAt(t testing.TB, here string, server func() string) *Link {
+	t.Helper()
+	l := &Link{server: server, here: here, conns: map[net.Conn]bool{}, cut: true}
 	l.healed = sync.NewCond(&l.mu)
 	need.Must(t, l.Mend())
 	t.Cleanup(func() {
@@ -52,6 +59,16 @@ func (l *Link) Accepted() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.accepted
+}
+
+// Traffic is what a Link has carried one way.
+type Traffic struct{ Writes, Bytes int }
+
+// Carried returns what the clients have sent, and what the server has.
+func (l *Link) Carried() (clients, server Traffic) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.carried[ToServer], l.carried[FromServer]
 }
 
 // Address returns the address that clients connect to.
@@ -183,6 +200,8 @@ func (c carrier) Write(b []byte) (int, error) {
 	for c.link.hangs[c.way] {
 		c.link.healed.Wait()
 	}
+	c.link.carried[c.way].Writes++
+	c.link.carried[c.way].Bytes += len(b)
 	c.link.mu.Unlock()
 	return c.Conn.Write(b)
 }

@@ -179,10 +179,24 @@ type Usage struct {
 	Memory int64 // resident, in bytes
 }
 
-// Used returns what the server has used so far.
+// Used returns what the server and its child processes have used so far; the memory is the server's own.
 func (p *Process) Used(t testing.TB) Usage {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	own := used(t, strconv.Itoa(p.cmd.Process.Pid))
+	pids, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid))
+	for pid := range strings.FieldsSeq(string(pids)) {
+		own.CPU += used(t, pid).CPU
+	}
+	return own
+}
+
+// used is what a process has used, and those of its children that have ended. It is zero for one that is gone.
+func used(t testing.TB, pid string) Usage {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if os.IsNotExist(err) {
+		return Usage{}
+	}
 	need.Must(t, err)
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+2:])) // proc(5), from the third field on
 	number := func(i int) int64 {
@@ -190,7 +204,7 @@ func (p *Process) Used(t testing.TB) Usage {
 		need.Must(t, err)
 		return n
 	}
-	return Usage{time.Duration(number(14)+number(15)) * 10 * time.Millisecond, number(24) * int64(os.Getpagesize())}
+	return Usage{time.Duration(number(14)+number(15)+number(16)+number(17)) * 10 * time.Millisecond, number(24) * int64(os.Getpagesize())}
 }
 
 // Pause stops the server until Continue is called.

@@ -102,18 +102,13 @@ func (s *Store) forgetful(ctx context.Context) (string, error) {
 		}
 		server = master
 	}
-	wrong, err := redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
-	if err != nil {
-		return wrong, err
-	}
-	info, err := server.Info(ctx, "replication").Result()
-	if err != nil {
-		return "not shown", err
-	}
-	if !strings.Contains(info, "connected_slaves:0") {
+	var info string
+	wrong, err := redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() },
+		func() (_ string, err error) { info, err = server.Info(ctx).Result(); return info, err })
+	if err == nil && !strings.Contains(info, "connected_slaves:0") {
 		wrong = strings.TrimPrefix(wrong+", replicas, and a failover undoes the last writes", ", ")
 	}
-	return wrong, nil
+	return wrong, err
 }
 
 // answer is the list that a script returned. Its first element is a word.

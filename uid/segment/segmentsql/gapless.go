@@ -16,7 +16,8 @@ import (
 // is missing. A gapless counter is a row whose step is 0: to convert a segment's counter, stop its
 // generators and set the step to 0. If tag already has a counter, the error matches
 // [segment.ErrTagExists]. On the table SEQUENCE, which has no step, the error matches
-// [segment.ErrUnusable].
+// [segment.ErrUnusable]. CreateGapless commits by itself. In a transaction of yours, as one that creates a tenant, insert
+// the row instead, with biz_tag, max_id (the first number) and a step of 0, which needs INSERT on the table.
 func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error {
 	if s.step == "" {
 		return s.noGapless()

@@ -108,3 +108,32 @@ func TestGaplessElsewhere(t *testing.T) {
 		t.Errorf("NextGapless() = %v, want ErrUnusable with both kinds", err)
 	}
 }
+
+// A connection to a server that has become read-only is closed, so that the pool's next one may reach another server.
+func TestGaplessReadOnly(t *testing.T) {
+	s := dbtest.New(t, "postgres")
+	store := leafAlloc(s)
+	must(t, store.CreateGapless(t.Context(), "invoices", 1))
+	pool, err := s.DB.DB()
+	must(t, err)
+	pool.SetMaxOpenConns(1)
+	session := func() (pid int) {
+		must(t, s.DB.Raw("SELECT pg_backend_pid()").Scan(&pid).Error)
+		return pid
+	}
+	before := session()
+	s.Exec(t, "SET default_transaction_read_only = on")
+	draw := func() (n int64, err error) {
+		err = s.DB.Transaction(func(tx *gorm.DB) error { n, err = store.NextGapless(tx, "invoices"); return err })
+		return n, err
+	}
+	if _, err := draw(); err == nil || errors.Is(err, segment.ErrUnusable) {
+		t.Errorf("NextGapless() = %v on a server that is read-only, want what the server says", err)
+	}
+	if session() == before {
+		t.Error("the connection is still open")
+	}
+	if n, err := draw(); n != 1 || err != nil {
+		t.Errorf("NextGapless() = %d, %v on a new connection, want 1", n, err)
+	}
+}

@@ -106,7 +106,7 @@ func (l ledger) want(t testing.TB, n int) {
 
 var errRolledBack = errors.New("rolled back")
 
-// A counter that another service left at 0 gives 1 first.
+// A counter that another service left at 0 gives 1 first. One can begin in the transaction that draws from it.
 func TestGaplessFromZero(t *testing.T) {
 	for _, kind := range dbtest.Kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -114,6 +114,14 @@ func TestGaplessFromZero(t *testing.T) {
 			l.Exec(t, "UPDATE %s SET max_id = 0", l.Table)
 			must(t, l.DB.Transaction(l.record))
 			l.want(t, 1)
+			must(t, l.DB.Transaction(func(tx *gorm.DB) error {
+				err := tx.Exec("INSERT INTO " + l.Table + " (biz_tag, max_id, step) VALUES ('tenant', 1, 0)").Error
+				number, failed := l.counters.NextGapless(tx, "tenant")
+				if number != 1 {
+					t.Errorf("the first number is %d, want 1", number)
+				}
+				return errors.Join(err, failed)
+			}))
 		})
 	}
 }

@@ -32,7 +32,7 @@ var leafTables = map[string]string{
 // myISAM is a table without transactions.
 var myISAM = strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1)
 
-// A table of Leaf's is shared with Leaf: each gets ranges of its own.
+// Leaf and segmentsql share a table, and no range is given to both.
 func TestSharedWithLeaf(t *testing.T) {
 	for column, ddl := range leafTables {
 		t.Run(column, func(t *testing.T) {
@@ -130,19 +130,46 @@ func TestWrongRow(t *testing.T) {
 	})
 }
 
-// Every write says when it was, as in MySQL the table itself does.
+// Every write says when it was, as in MySQL the table itself does, and sessions in other time zones read the same.
 func TestUpdateTime(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		store := created(t, s)
-		s.Exec(t, "UPDATE %s SET update_time = '2020-01-02 03:04:05'", s.Table)
-		if _, _, err := store.Reserve(t.Context(), "orders", 5); err != nil {
-			t.Fatal(err)
+		zones := map[string]string{"mysql": "time_zone=%27%2B09%3A00%27", "postgres": "timezone=Asia/Tokyo"}
+		elsewhere := store
+		if zone := zones[s.Kind]; zone != "" {
+			elsewhere = segmentsql.NewLeafAlloc(s.Open(t, s.With(zone)), segmentsql.Config{Table: s.Table})
 		}
-		counters, err := store.List(t.Context())
-		if err != nil || time.Since(counters[0].Updated).Abs() > time.Hour {
-			t.Errorf("List() = %+v, %v, want that it was updated now", counters, err)
+		writes := map[string]func() error{
+			"Reserve": func() error { _, _, err := store.Reserve(t.Context(), "orders", 5); return err },
+		}
+		if s.Kind == "mysql" {
+			writes["Leaf's"] = func() error {
+				return s.DB.Exec("UPDATE " + s.Table + " SET max_id = max_id + step WHERE biz_tag = 'orders'").Error
+			}
+		}
+		for name, write := range writes {
+			s.Exec(t, "UPDATE %s SET update_time = '2020-01-02 03:04:05'", s.Table)
+			must(t, write())
+			for _, reader := range []*segmentsql.Store{store, elsewhere} {
+				counters, err := reader.List(t.Context())
+				if err != nil || time.Since(counters[0].Updated).Abs() > time.Hour {
+					t.Errorf("%s: List() = %+v, %v, want that it was updated now", name, counters, err)
+				}
+			}
 		}
 	})
+}
+
+// The table that Create makes rolls back, whatever engine the server prefers.
+func TestEngine(t *testing.T) {
+	s := dbtest.New(t, "mysql")
+	store := segmentsql.NewLeafAlloc(s.Open(t, s.With("default_storage_engine=MyISAM")), segmentsql.Config{Table: s.Table})
+	must(t, store.CreateGapless(t.Context(), "invoices", 1))
+	err := s.DB.Transaction(func(tx *gorm.DB) error {
+		_, err := store.NextGapless(tx, "invoices")
+		return err
+	})
+	must(t, err)
 }
 
 // A handle that would lose the write, or whose rollback would, is refused.
@@ -181,8 +208,7 @@ func TestRefusedHandles(t *testing.T) {
 	}
 }
 
-// A statement that the database rolled back is sent again: what a deadlock rolled
-// back is no gap.
+// A statement that a deadlock rolled back is sent again, and leaves no gap.
 func TestRolledBackIsRetried(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		db, pool := s.Pooled(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
-// A database without the table has no counter, which is no outage. A start that makes the
+// Without the table, List returns ErrUnknownTag: the database is not down. A start that makes the
 // table prints nothing, although the table is missing at first.
 func TestSilentStart(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
@@ -110,21 +110,30 @@ func TestTagsInOtherScripts(t *testing.T) {
 // So is a tag that the server would read as another, since the DSN has another character set than UTF-8. What the error
 // says helps: with another DSN, the same table has the tag.
 func TestGarbledTags(t *testing.T) {
-	for option, kind := range map[string]string{"charset=latin1": "mysql", "charset=utf8": "mysql", "charset=utf8mb3": "mysql", "client_encoding=LATIN1": "postgres"} {
-		s := dbtest.New(t, kind)
+	for option, of := range map[string]struct {
+		kind string
+		tags []string
+	}{
+		"charset=latin1":         {"mysql", []string{"größen", "订单📦"}},
+		"charset=utf8":           {"mysql", []string{"订单📦"}},
+		"charset=utf8mb3":        {"mysql", []string{"订单📦"}},
+		"client_encoding=LATIN1": {"postgres", []string{"größen", "订单📦"}},
+	} {
+		s := dbtest.New(t, of.kind)
 		store := segmentsql.NewLeafAlloc(s.Open(t, s.With(option)), segmentsql.Config{Table: s.Table})
 		must(t, store.Create(t.Context(), "orders", 1, 10))
-		const tag = "订单📦"
-		_, started := segment.New(t.Context(), store, tag, segment.Config{})
-		for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "in the DSN") {
-				t.Errorf("%s: %v, want ErrUnusable and what to do", option, err)
+		for _, tag := range of.tags {
+			_, started := segment.New(t.Context(), store, tag, segment.Config{})
+			for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
+				if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "in the DSN") {
+					t.Fatalf("%s, %s: %v, want ErrUnusable and what to do", option, tag, err)
+				}
 			}
+			_, advice, _ := strings.Cut(started.Error(), "want ")
+			advice, _, _ = strings.Cut(advice, " ")
+			advised := segmentsql.NewLeafAlloc(s.Open(t, s.With(advice)), segmentsql.Config{Table: s.Table})
+			must(t, advised.Create(t.Context(), tag, 1, 10))
 		}
-		_, advice, _ := strings.Cut(started.Error(), "want ")
-		advice, _, _ = strings.Cut(advice, " ")
-		store = segmentsql.NewLeafAlloc(s.Open(t, s.With(advice)), segmentsql.Config{Table: s.Table})
-		must(t, store.Create(t.Context(), tag, 1, 10))
 	}
 }
 

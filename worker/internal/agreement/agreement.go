@@ -32,6 +32,15 @@ type Earlier struct {
 	Used   int64
 }
 
+// ErrUnsafe is matched by the error of Next if no number keeps new ids apart from earlier ones.
+var ErrUnsafe = errors.New("no worker number is safe")
+
+// unsafe is an error that matches ErrUnsafe.
+type unsafe string
+
+func (e unsafe) Error() string        { return string(e) }
+func (e unsafe) Is(target error) bool { return target == ErrUnsafe }
+
 // All are the numbers where the layout never changed.
 var All = leasestore.Range{To: math.MaxInt64}
 
@@ -122,17 +131,33 @@ func (a Agreement) Next(to bits.Layout, used int64) (Agreement, error) {
 		}
 		first, last, ok := both.FreshNumbers(e.Used)
 		if !ok {
-			return next, fmt.Errorf("no worker number of %s keeps its ids apart from those of %s under the numbers 0 to %d; use another key space, or a layout with more worker bits", to, old, e.Used)
+			return next, unsafe(fmt.Sprintf("no worker number of %s keeps its ids apart from those of %s under the numbers 0 to %d; use another key space, or a layout with more worker bits", to, old, e.Used))
 		}
 		next.Numbers = leasestore.Range{From: max(next.Numbers.From, first, e.Used+1), To: min(next.Numbers.To, last)}
 	}
 	if next.Numbers.From > next.Numbers.To {
-		return next, fmt.Errorf("of %s, only worker numbers up to %d keep ids apart from those of earlier layouts, and numbers up to %d have been given; use another key space, or a layout with more worker bits", to, next.Numbers.To, next.Numbers.From-1)
+		return next, unsafe(fmt.Sprintf("of %s, only worker numbers up to %d keep ids apart from those of earlier layouts, and numbers up to %d have been given; use another key space, or a layout with more worker bits", to, next.Numbers.To, next.Numbers.From-1))
 	}
 	if text := next.String(); len(text) > maxLength {
-		return next, fmt.Errorf("the store has room for %d characters, and %q has %d", maxLength, text, len(text))
+		return next, fmt.Errorf("the store remembers its earlier layouts in %d characters, and %q has %d; use another key space: new tables, or another prefix", maxLength, text, len(text))
 	}
 	return next, nil
+}
+
+// Past returns, for each of Earlier, its layout and the numbers that its ids had, none if From exceeds To.
+func (a Agreement) Past() (layouts []bits.Layout, numbers []leasestore.Range, err error) {
+	for i, e := range a.Earlier {
+		layout, err := bits.ParseLayout(e.Layout)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the store remembers the layout %q, which this version cannot read: %w", e.Layout, err)
+		}
+		then, err := Agreement{Earlier: a.Earlier[:i]}.Next(layout, -1)
+		if err != nil {
+			return nil, nil, err
+		}
+		layouts, numbers = append(layouts, layout), append(numbers, leasestore.Range{From: then.Numbers.From, To: min(then.Numbers.To, e.Used)})
+	}
+	return layouts, numbers, nil
 }
 
 // short returns the name of a layout if it has one, and else leaves out what is the default.

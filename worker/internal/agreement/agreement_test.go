@@ -1,6 +1,8 @@
 package agreement_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +31,11 @@ func TestNext(t *testing.T) {
 		}
 		is = next
 	}
-	if _, err := is.Next(bits.Snowflake(), 640256); err == nil || !strings.Contains(err.Error(), "number") {
+	layouts, numbers, err := is.Past()
+	if want := []leasestore.Range{{From: 0, To: 5000}, {From: 5001, To: 5001}}; err != nil || !slices.Equal(layouts, []bits.Layout{bits.Registry(), bits.Fleet()}) || !slices.Equal(numbers, want) {
+		t.Errorf("%v, %v, %v; want the numbers %v of the layouts before", layouts, numbers, err, want)
+	}
+	if _, err := is.Next(bits.Snowflake(), 640256); !errors.Is(err, agreement.ErrUnsafe) || !strings.Contains(err.Error(), "number") {
 		t.Errorf("%v; want that no number is safe", err)
 	}
 	custom, err := bits.ParseLayout("41/10/12,epoch=2026-01-01T00:00:00.5Z,unit=1ms")
@@ -37,7 +43,7 @@ func TestNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := agreement.Agreement{Layout: custom.String(), Numbers: agreement.All, Earlier: []agreement.Earlier{{custom.String(), 3}}}
-	if _, err := long.Next(custom, 5); err == nil || !strings.Contains(err.Error(), "room for") {
+	if _, err := long.Next(custom, 5); err == nil || !strings.Contains(err.Error(), "in 110 characters, and ") {
 		t.Errorf("%v; want that the store has no room", err)
 	}
 }

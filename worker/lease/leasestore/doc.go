@@ -32,8 +32,8 @@
 // number with Swap, or creates a new one with an Insert that sets Fresh, and calls SwapLayout again
 // to learn whether the layout has changed meanwhile. It asks for a full Look only if no new number
 // is left. A holder with an Assigner reads the row of its number instead of Look, and then inserts
-// or swaps the row. A renewal is one Read and one Swap; a holder renews its number at least four
-// times per expiry. A release is one Read and one Swap.
+// or swaps the row. A renewal is one Swap, and only if that is not done a Read and another Swap; a
+// holder renews its number at least four times per expiry. A release is one Read and one Swap.
 //
 // The package documentation of worker/lease/internal/protocol explains why this is safe.
 package leasestore

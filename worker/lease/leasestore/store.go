@@ -135,6 +135,11 @@ type Write struct {
 	Node   Node          // Acquire: the new holder
 	Expiry time.Duration // Acquire, Extend: how long the holder counts as alive without another write
 
+	// Earliest and Latest are only for Swap, and not for a store without a clock. Unless Latest is
+	// zero, Swap reports done only if the store's clock, in milliseconds since 1970, showed a time
+	// from Earliest to Latest during the call.
+	Earliest, Latest int64
+
 	// Within and Fresh are only for Insert: the range of the holder's numbers, and whether to
 	// create the row of a number that has never been given out. Holders with the same Within.From
 	// share the record of numbers given out. The range of an assigned number is just that number.

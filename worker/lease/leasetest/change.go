@@ -108,8 +108,9 @@ func change(b bench) {
 		if layout, stored, err := leaser.Layout(b.Context()); layout != to.String() || !stored || err != nil {
 			b.Fatalf("the layout is %q, %t, %v; want %s", layout, stored, err, to)
 		}
-		if again, err := leaser.ChangeLayout(b.Context(), to); err != nil || again.From.String() != to.String() {
-			b.Errorf("%+v, %v; want nothing to change", again, err)
+		if again, err := leaser.ChangeLayout(b.Context(), to); err != nil || again.From.String() != to.String() || len(again.Earlier) != i+1 ||
+			again.Earlier[i].Layout.String() != from.String() || again.Earlier[i].Numbers.To != changed.Used {
+			b.Errorf("%+v, %v; want nothing to change, after %s under numbers up to %d", again, err, from, changed.Used)
 		}
 	}
 	refused(b)
@@ -120,7 +121,7 @@ func refused(b bench) {
 	narrow := tiny[2]
 	narrow.WorkerBits, narrow.SequenceBits = 1, 14
 	_, err := b.leaser(b.Store).ChangeLayout(b.Context(), narrow)
-	if err == nil || !strings.Contains(fmt.Sprint(err), "number") {
+	if !errors.Is(err, lease.ErrExhausted) || !strings.Contains(fmt.Sprint(err), "number") {
 		b.Errorf("%v; want that no number is safe", err)
 	}
 	if layout, _, err := b.leaser(b.Store).Layout(b.Context()); layout != tiny[2].String() || err != nil {

@@ -179,6 +179,19 @@ func swap(b bench) {
 	b.swaps("g", write(leasestore.Extend, 8, "h", 1), false) // another number
 }
 
+// bounds: a store with a clock does not say that it wrote at a time that the holder does not expect.
+func bounds(b bench) {
+	b.inserts(write(leasestore.Acquire, 7, "a", 100), true)
+	for i, hours := range []int64{0, -2, 2, 0} {
+		row, now, err := b.Read(b.Context(), 7, time.Hour) // a write that was not done may have changed the row
+		b.must(err)
+		w := write(leasestore.Extend, 7, fmt.Sprint("b", i), int64(200+i))
+		at := time.UnixMilli(now).Add(time.Duration(hours) * time.Hour)
+		w.Earliest, w.Latest = at.Add(-time.Hour).UnixMilli(), at.Add(time.Hour).UnixMilli()
+		b.swaps(row.Token, w, hours == 0 || now == 0)
+	}
+}
+
 // freshness: a number that was given is not given as a fresh one, only if it is chosen.
 func freshness(b bench) {
 	b.fresh("a", within, 0)

@@ -98,7 +98,7 @@ func (m *Memory) Swap(ctx context.Context, old string, w leasestore.Write) (done
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.rows[w.Number]
-	if !ok || r.Token != old {
+	if now := clock(); !ok || r.Token != old || w.Latest > 0 && (now < w.Earliest || now > w.Latest) {
 		return false, nil
 	}
 	r.write(w)

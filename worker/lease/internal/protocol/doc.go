@@ -54,9 +54,31 @@
 //
 // # Renewing
 //
-// To renew, a holder reads the row and then writes: four times per expiry, and at once when half
-// of the reserved time is used. A holder that uses time faster than the clock writes about once
-// a second.
+// To renew, a holder writes the row: four times per expiry, and at once when half of the reserved
+// time is used. A holder that uses time faster than the clock writes about once a second. While
+// nothing is known to be wrong, a renewal is that one request. It names the token of the holder's
+// last write, and reserves up to the window beyond what the store's clock is expected to show: what
+// the last read showed, and the time that has passed since by the process's monotonic clock. It
+// never reserves less than the holder owns.
+//
+// The holder needs no read to be safe. While no write is in doubt, its last write is the one that
+// gave the row the token it remembers, and it owns what that write reserved, or more. So a read that
+// shows this token shows nothing new about the row; and if the row has another token, or is gone,
+// the write is not done. Rule 3 holds as after a read, because the token alone carries it: it does not
+// matter how old the knowledge is, whether the process was suspended, or what any clock showed. A
+// statement that a driver sends twice is done once.
+//
+// A read would also show the store's clock. A condition takes its place: the store writes only if its
+// clock is near what the holder expects, and within MaxSkew of the clock that stamps ids. The upper bound
+// allows for the timeout of a request, since the write may arrive that late. So a holder whose
+// monotonic clock stood still reserves no time of no use, nor does one whose store moved to a server
+// with another clock. A wrong clock is noticed at the renewal at which a read would have shown it,
+// unless the store is ahead by at most that timeout beyond MaxSkew. A store without a clock has no such
+// condition: the clock that stamps ids sets the target, with a read and without.
+//
+// If the answer is that nothing was written, or there is none, the holder has lost nothing yet. It
+// reads the row and the clock, judges them as below, and writes again at once. A write in doubt, a
+// clock that is wrong, and a number that was just taken make the next renewal read first.
 //
 // After a lost or negative answer, the write may still be executed later: it is in
 // doubt. The holder then reads the row. If the row has the write's own token, the

@@ -39,7 +39,11 @@ type Holder struct {
 
 	read bool  // row and now are what the store showed, and no write was tried since
 	row  *Row  // nil is no row
-	now  int64 // the store's clock
+	now  int64 // the store's clock, as it was read or is expected to be
+
+	expects  bool  // nothing is known to be wrong: the next request may renew without a read
+	earliest int64 // then the bounds of the store's clock, as of a Request
+	latest   int64
 
 	used    int64 // Until is to lie Window beyond this
 	ahead   int64 // and not below this
@@ -75,6 +79,14 @@ func (h *Holder) Use(used, ahead int64) {
 	h.used, h.ahead = max(h.used, used), max(h.ahead, ahead)
 }
 
+// Expect says that the next renewal need not read first, if no write is in doubt. The store's clock is expected to show
+// now. Where that is not certain, the write tests it by bounds, which are those of a Request.
+func (h *Holder) Expect(now, earliest, latest int64) {
+	if h.held && len(h.doubts) == 0 {
+		h.expects, h.now, h.earliest, h.latest = true, now, earliest, latest
+	}
+}
+
 // Leave makes the holder give its number back: stamp nothing from next on. It reports
 // whether there is anything to give back.
 func (h *Holder) Leave(next int64) bool {
@@ -89,6 +101,8 @@ func (h *Holder) Next() Request {
 		return Request{Op: Insert, Number: -1, Token: h.config.Token(), Until: h.target(0), Acquire: true, Fresh: true}
 	case h.number < 0:
 		return Request{Op: Look, Full: h.full}
+	case h.expects && !h.leaving:
+		return Request{Op: Swap, Number: h.number, Old: h.token, Token: h.config.Token(), Until: h.target(h.owned.Until), Earliest: h.earliest, Latest: h.latest}
 	case !h.read:
 		return Request{Op: Read, Number: h.number}
 	case h.row == nil:
@@ -303,7 +317,8 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 	if !h.held && h.row != nil {
 		from = h.row.Until
 	}
-	h.read = false
+	expected := h.expects
+	h.read, h.expects = false, false
 	if request.Acquire && h.config.Exact < 0 && answer.Err == nil && !answer.Done {
 		// Try for another number at once. If the write was done all the same, its row expires.
 		h.number, h.doubts, h.beaten = -1, nil, request.Old
@@ -315,7 +330,9 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 	if answer.Err != nil || !answer.Done {
 		remembered := h.doubts[max(0, len(h.doubts)+1-maxDoubts):]
 		h.doubts = append(slices.Clone(remembered), doubt{request.Token, from})
-		h.tried = &try{request.Old, cmp.Or(answer.Err, ErrNotDone)}
+		if h.tried = (&try{request.Old, cmp.Or(answer.Err, ErrNotDone)}); expected {
+			h.tried = nil // what was expected may have been wrong: after the read, retrying at once may help
+		}
 		return false
 	}
 	if request.Release {

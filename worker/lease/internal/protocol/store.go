@@ -20,8 +20,12 @@ type Request struct {
 	Until   int64  // Insert, Swap: what reserved_until becomes
 	Acquire bool   // Insert, Swap: by a new holder
 	Release bool   // Swap: the row is free from now on
-	Fresh   bool   // Insert: make the row of the least number never given, which the answer names
-	Full    bool   // Look
+
+	// Swap: write only while the store's clock shows a time from Earliest to Latest. A zero Latest is no condition.
+	Earliest, Latest int64
+
+	Fresh bool // Insert: make the row of the least number never given, which the answer names
+	Full  bool // Look
 }
 
 // Answer is what the store says. With Err, a write may have been done, may yet be, or may not.
