@@ -53,6 +53,11 @@ func TestLayoutChange(t *testing.T) {
 			wants(run(0, "layout", "change", "--to", "long-lived"), "0 to 3", "64 to 8388607", "restart")
 			wants(run(0, "layout", "change", "--to", "long-lived"), "nothing to change")
 			wants(run(1, "gen", "--layout", "registry"), "uidring layout change --to "+old)
+			numbers := run(0, "workers")
+			wants(numbers, "\n8388544 of the numbers 64 to 8388607 are left", "\n1 of the numbers below 64 are held by generators of an earlier layout")
+			if strings.Contains(numbers, "NodeType") {
+				t.Errorf("%s; want no row of a raised counter", numbers)
+			}
 			wants(run(0, "gen"), "worker number 64 ", next, "which the database remembers")
 			wants(run(0, "gen", "--worker", "registry"), "worker number 65 ", next)
 			wants(run(0, "gen", "--layout", "long-lived"), "worker number 64 ", next)

@@ -7,12 +7,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestHelp(t *testing.T) {
@@ -79,13 +83,18 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %q", shell, script)
 		}
 	}
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "segments", "create", "orders")
+	db := clitest.Open(t, database.Default).DB
+	held, err := worker.NewLeaser(db, lease.Config{}).Lease(t.Context(), lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: bits.Fleet().String()})
+	need.Must(t, err)
+	defer held.Release(t.Context(), time.Time{})
 	for _, tt := range []struct {
 		args string
 		want []string // at the end :36 is words in this order, :4 no files, :0 files
 	}{
 		{"gen --count", []string{":4"}},
 		{"gen --dsn", []string{":0"}},
-		{"bench --plot", []string{":0"}},
 		{"parse --form token --token-key", []string{":0"}},
 		{"parse", []string{":4"}},
 		{"gen --generator", []string{"cached", "default"}},
@@ -95,6 +104,10 @@ func TestCompletion(t *testing.T) {
 		{"workers --layout", bits.PresetNames()},
 		{"segments --table", []string{"leaf_alloc", "sequence"}},
 		{"bench --layout", bits.PresetNames()},
+		{"segments set", []string{"orders", ":4"}},
+		{"gen --segment", []string{"orders", ":4"}},
+		{"workers release", []string{"1", ":4"}},
+		{"workers release 1", []string{":4"}},
 		{"layout", append(strings.Fields("change Change the layout that the database remembers"), bits.PresetNames()...)},
 		{"layout change --to", bits.PresetNames()},
 		{"layout default --next", bits.PresetNames()},

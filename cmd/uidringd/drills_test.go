@@ -3,16 +3,35 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
+
+// page is where operators read how a drill ends.
+const page = "../../docs/incidents.md"
+
+// within prints how long a drill took, and compares that with what the page says.
+func within(t *testing.T, began time.Time, seconds int, what string) {
+	t.Helper()
+	took := time.Since(began)
+	t.Logf("%s: %v", what, took.Round(10*time.Millisecond))
+	text, err := os.ReadFile(page)
+	need.Must(t, err)
+	if want := fmt.Sprintf("within %d seconds", seconds); took > time.Duration(seconds)*time.Second || !strings.Contains(string(text), want) {
+		t.Errorf("want %s, and that %s says so", want, page)
+	}
+}
 
 // drilled has a generator of each kind that needs its store again and again.
 const drilled = `
@@ -68,8 +87,10 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 		}
 	}
 	end()
+	began := time.Now()
 	servertest.Eventually(t, "the server is ready again", ready)
 	servertest.Eventually(t, "requests are served again", func() bool { return !draw() })
+	within(t, began, 30, "from the repair until all requests are served")
 	for _, want := range []string{"renewing the number again", "reserving ids again", "ready again"} {
 		servertest.Eventually(t, "the log has "+want, func() bool { return strings.Contains(r.log.String(), want) })
 	}
@@ -78,8 +99,27 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 	}
 }
 
+// The store ends, and begins again.
+func TestDrillStoreDown(t *testing.T) {
+	need.CI(t)
+	server := servertest.StartRedis(t, servertest.Durable...)
+	link := servertest.NewLink(t, func() string { return server.Address() }) // the address of the second start is another
+	t.Setenv("UIDRINGD_TEST_STORE", "redis://"+link.Address())
+	for _, tag := range []string{"orders", "customer-eu"} {
+		uidringd.Succeed(t, "segments", "create", tag, "--dsn", "redis://"+link.Address())
+	}
+	r := startConfig(t, "stores: [{name: db, env: UIDRINGD_TEST_STORE}]"+drilled)
+	drill(t, r, "connection refused", func() {
+		link.Cut()
+		server.Kill()
+	}, func() {
+		server.Restart(t)
+		need.Must(t, link.Mend())
+	})
+}
+
 // The system refuses every write to a file, as a full disk does.
-func TestDiskFull(t *testing.T) {
+func TestDrillDiskFull(t *testing.T) {
 	need.CI(t)
 	dir := t.TempDir()
 	for _, tag := range []string{"orders", "customer-eu"} {
@@ -98,7 +138,7 @@ func TestDiskFull(t *testing.T) {
 }
 
 // A DBA revokes the rights of a server that runs, and grants them again.
-func TestRightsRevoked(t *testing.T) {
+func TestDrillRightsRevoked(t *testing.T) {
 	need.CI(t)
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
@@ -124,5 +164,126 @@ func TestRightsRevoked(t *testing.T) {
 			}
 			drill(t, r, "denied", func() { clitest.Client(t, owner, revokes.String()) }, func() { clitest.Client(t, owner, again.String()) })
 		})
+	}
+}
+
+// A backup of the tables is restored beneath a server, or its file is replaced. The server's number is not its own any more,
+// which it notices at its next renewal.
+func TestDrillRestored(t *testing.T) {
+	need.CI(t)
+	for _, kind := range []string{"mysql", "postgres", "sqlite"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			owner, _ := clitest.User(t, kind)
+			config := "stores: [{name: db, url: \"" + owner.String() + "\"}]\ngenerators: [{name: ids, kind: cached, store: db}]\nshutdown: {delay: 0s}\n"
+			uidringd.Succeed(t, "gen", "--dsn", owner.String())
+			if kind == "sqlite" {
+				clitest.Client(t, owner, "VACUUM INTO '"+owner.Opaque+".backup'")
+			} else {
+				clitest.Client(t, owner, "CREATE TABLE backup AS SELECT * FROM WORKER_LEASE")
+			}
+			r := startConfig(t, config)
+			began := time.Now()
+			if kind == "sqlite" {
+				need.Must(t, os.Rename(owner.Opaque+".backup", owner.Opaque))
+				for _, suffix := range []string{"-wal", "-shm"} {
+					if err := os.Remove(owner.Opaque + suffix); !errors.Is(err, os.ErrNotExist) {
+						need.Must(t, err)
+					}
+				}
+			} else {
+				clitest.Client(t, owner, "DELETE FROM WORKER_LEASE; INSERT INTO WORKER_LEASE SELECT * FROM backup")
+			}
+			servertest.Eventually(t, "the server has another number", func() bool { return strings.Contains(r.log.String(), "took another number") })
+			within(t, began, 20, "from the restore until the server has another number")
+			if log := r.log.String(); !strings.Contains(log, "the number is lost") {
+				t.Errorf("the log lacks the loss: %s", log)
+			}
+			if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
+				t.Errorf("%d: %s", status, text)
+			}
+			if code := r.end(t, syscall.SIGTERM); code != 0 {
+				t.Errorf("exit code %d: %s", code, &r.log)
+			}
+		})
+	}
+}
+
+// A start that cannot have a number ends at once, and leaves the store as it was: all numbers are held, or the store's
+// clock shows another time.
+func TestDrillRefused(t *testing.T) {
+	need.CI(t)
+	owner, _ := clitest.User(t, "mysql")
+	config := func(query, layout string) string {
+		return "stores: [{name: db, url: \"" + owner.String() + query + "\"}]\ngenerators: [{name: ids, kind: cached, store: db, layout: \"" + layout + "\"}]\nshutdown: {delay: 0s}\n"
+	}
+	const one = "31/1/31" // number 1 is the only one
+	r := startConfig(t, config("", one))
+	db := clitest.Open(t, owner.String())
+	rows := func() (n int64) {
+		need.Must(t, db.DB.Raw("SELECT (SELECT COUNT(*) FROM WORKER_NODE) + COUNT(*) FROM WORKER_LEASE").Scan(&n).Error)
+		return n
+	}
+	before := rows()
+	for query, want := range map[string]string{
+		"": "numbers exhausted",
+		fmt.Sprintf("?timestamp=%d", time.Now().Add(-2*time.Minute).Unix()): "ahead of the store's",
+		fmt.Sprintf("?timestamp=%d", time.Now().Add(2*time.Minute).Unix()):  "behind the store's",
+	} {
+		began := time.Now()
+		cmd := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--config", write(t, t.TempDir(), "c.yaml", config(query, one)))
+		out, _ := cmd.CombinedOutput()
+		within(t, began, 10, "until the start is refused: "+want)
+		if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(string(out), want) {
+			t.Errorf("exit code %d, %s; want 1 and %q", code, out, want)
+		}
+		if after := rows(); after != before {
+			t.Errorf("%d rows, %d before", after, before)
+		}
+	}
+	if code := r.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d: %s", code, &r.log)
+	}
+	r = startConfig(t, config("", one)) // which has the number that is free again
+	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
+		t.Errorf("%d: %s", status, text)
+	}
+}
+
+// A layout ends beneath a server. Requests fail, restarts too, until the layout is changed.
+func TestDrillLayoutEnded(t *testing.T) {
+	need.CI(t)
+	owner, _ := clitest.User(t, "postgres")
+	end := time.Now().Add(5 * time.Second)
+	ending := "20/10/20,epoch=" + end.Add(-1<<20*time.Second).UTC().Format(time.RFC3339)
+	config := "stores: [{name: db, url: \"" + owner.String() + "\"}]\ngenerators: [{name: ids, kind: default, store: db}]\nshutdown: {delay: 0s}\n"
+	stated := strings.Replace(config, "store: db}", "store: db, layout: \""+ending+"\"}", 1)
+	r := startConfig(t, stated)
+	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
+		t.Fatalf("%d: %s", status, text)
+	}
+	servertest.Eventually(t, "requests fail", func() bool {
+		status, _ := get(t, http.DefaultClient, r.url+"/v1/ids")
+		return status == http.StatusInternalServerError
+	})
+	if status, text := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz: %d %s", status, text)
+	}
+	if code := r.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d: %s", code, &r.log)
+	}
+	for text, want := range map[string]string{stated: "which ended at", config: "layout has run out of time"} {
+		began := time.Now()
+		cmd := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--config", write(t, t.TempDir(), "c.yaml", text))
+		out, _ := cmd.CombinedOutput()
+		within(t, began, 10, "until the start is refused: "+want)
+		if code := cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(string(out), want) {
+			t.Errorf("exit code %d, %s; want %q", code, out, want)
+		}
+	}
+	uidringd.Succeed(t, "layout", "change", "--to", "fleet", "--dsn", owner.String())
+	r = startConfig(t, config)
+	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
+		t.Errorf("%d: %s", status, text)
 	}
 }

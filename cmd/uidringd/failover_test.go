@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"syscall"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -18,7 +19,7 @@ import (
 // A server goes on after a failover of its database, and gives its number back at the end,
 // though its connections to the demoted server stay. Of two PostgreSQL servers in a URL, it
 // uses the one that can be written.
-func TestFailover(t *testing.T) {
+func TestDrillFailover(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind string
 		url  func(f *dbtest.Failover) string
@@ -51,9 +52,11 @@ shutdown: {delay: 0s}
 				servertest.Eventually(t, "the counter fails", func() bool { return status("/v1/orders") == http.StatusServiceUnavailable })
 			}
 			f.Promote()
+			began := time.Now()
 			for range 3 { // two can be in memory
 				servertest.Eventually(t, "the counter counts", func() bool { return status("/v1/orders") == http.StatusOK })
 			}
+			within(t, began, 5, "from the promotion until all requests are served")
 			if code := r.end(t, syscall.SIGTERM); code != 0 {
 				t.Errorf("exit code %d: %s", code, &r.log)
 			}

@@ -38,11 +38,11 @@ func TestName(t *testing.T) {
 func TestArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"--config= --check": "--config is empty, want the path of a YAML file, or no --config",
-		"reference":         "0 arguments: want one page: config, errors, metrics, routes, stores",
+		"reference":         "arguments []: want one page: config, errors, metrics, routes, stores",
 		"reference nosuch":  `"nosuch" is not a page; want config, errors, metrics, routes, stores`,
-		"reference a b":     `2 arguments, "a" and "b": want one page: config, errors, metrics, routes, stores`,
-		"health a b":        `2 arguments, "a" and "b": want at most one address, such as http://127.0.0.1:8080`,
-		"schema a b":        `2 arguments, "a" and "b": want at most one kind of database, such as mysql`,
+		"reference a b":     `arguments ["a" "b"]: want one page: config, errors, metrics, routes, stores`,
+		"health a b":        `arguments ["a" "b"]: want at most one address, such as http://127.0.0.1:8080`,
+		"schema a b":        `arguments ["a" "b"]: want at most one kind of database, such as mysql`,
 	} {
 		if got := uidringd.Invoke(t, "", strings.Fields(args)...); got.Code != 2 || !strings.HasPrefix(got.Stderr, "uidringd: "+want+"\n") {
 			t.Errorf("%s: %+v, want %q", args, got, want)

@@ -8,27 +8,18 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// TestNumbers goes from an empty store to numbers that are freed. The URL, which may
+// TestNumbers goes from an empty store to numbers that are freed, and to another layout. The URL, which may
 // have a password, comes by the environment.
 func TestNumbers(t *testing.T) {
-	for scheme, start := range map[string]func(t *testing.T) string{
-		"etcd": func(t *testing.T) string { return servertest.StartEtcd(t, 1)[0].Address },
-		"redis": func(t *testing.T) string {
-			return ":secret@" + servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...).Address()
-		},
-		"zk": func(t *testing.T) string { return servertest.StartZooKeeper(t, 1, nil)[0].Address },
-		"kube": func(t *testing.T) string {
-			k := servertest.StartKube(t)
-			k.Namespace(t, "orders")
-			return "orders?kubeconfig=" + k.Kubeconfig(t, servertest.KubeAdmin, "default")
-		},
-	} {
+	for scheme, start := range places {
+		if scheme == "sqlite" || scheme == "mysql" || scheme == "postgres" {
+			continue
+		}
 		t.Run(scheme, func(t *testing.T) {
 			clitest.Elsewhere(t)
-			dsn := scheme + "://" + start(t)
+			dsn := start(t)("orders")
 			t.Setenv(database.Variable, dsn)
 			if got := uidringd.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet") {
 				t.Errorf("an empty store: %+v", got)
@@ -36,18 +27,19 @@ func TestNumbers(t *testing.T) {
 			if got := uidringd.Succeed(t, "workers", "--layout", "fleet"); !strings.HasPrefix(got, "LEASE  STATE  HOST") || !strings.Contains(got, "65536 numbers can be leased") {
 				t.Errorf("an empty store: %s", got)
 			}
-			if got := clitest.ReadIDs(t, uidringd.Succeed(t, "gen", "-n", "5")); len(got) != 5 {
+			if got := clitest.ReadIDs(t, uidringd.Succeed(t, "gen", "--layout", "fleet", "-n", "5")); len(got) != 5 {
 				t.Errorf("%d, want 5 ids", got)
 			}
 			if got := uidringd.Succeed(t, "workers", "release", "0"); got != "number 0 is free\n" {
 				t.Errorf("%s", got)
 			}
-			for _, args := range []string{"gen --worker registry", "gen --worker static:1 --dsn " + dsn, "gen --segment orders"} {
+			for _, args := range []string{"gen --worker registry", "gen --worker static:1 --layout fleet --dsn " + dsn, "gen --segment orders"} {
 				got := uidringd.Invoke(t, "", strings.Fields(args)...)
 				if missing := strings.Contains(got.Stderr, "unknown tag"); got.Code == 0 || missing != (scheme == "redis" && args == "gen --segment orders") || got.Stdout != "" || strings.Contains(got.Stderr, "secret") {
 					t.Errorf("%s: %+v, want it refused", args, got)
 				}
 			}
+			changeLayout(t)
 		})
 	}
 }

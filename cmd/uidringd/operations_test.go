@@ -168,6 +168,9 @@ func TestOpenFiles(t *testing.T) {
 	const most = 200 - 128 - gate.Extras
 	warning := fmt.Sprintf("limits.connections is 1000, but the system allows 200 open files: the server accepts %d connections", most)
 	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
+	if want := fmt.Sprintf("raise RLIMIT_NOFILE to %d,", 1000+128+gate.Extras); !strings.Contains(r.log.String(), want) {
+		t.Errorf("the log lacks %q: %s", want, &r.log)
+	}
 	for range 300 {
 		conn, err := net.Dial("tcp", r.address())
 		need.Must(t, err)

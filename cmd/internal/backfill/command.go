@@ -163,7 +163,7 @@ func (f *flags) settle(ctx context.Context, numbers *database.Leases) (bits.Layo
 	case stated && (err == nil && !stored || errors.Is(err, lease.ErrLayout)):
 		return f.layout, nil
 	case err != nil:
-		return bits.Layout{}, database.InFlags(err)
+		return bits.Layout{}, numbers.InFlags(err)
 	case !stored:
 		return bits.Layout{}, errors.New("no generator has taken a worker number there: start the service that gives new rows their ids, " +
 			"or name the store of its worker numbers with --store")

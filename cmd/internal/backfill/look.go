@@ -205,8 +205,8 @@ func (t *table) survey(ctx context.Context) (s survey, err error) {
 	case err != nil:
 		err = fmt.Errorf("--time %s: %w", t.time.Name, err)
 	case s.oldest.Before(epoch):
-		err = fmt.Errorf("--time %s: the oldest row is of %s, before the layout's epoch, %s; give older rows ids by hand, or start the service with a layout whose epoch is earlier",
-			t.time.Name, s.oldest.UTC().Format(time.RFC3339), epoch.Format(time.RFC3339))
+		err = fmt.Errorf("--time %s: the oldest row is of %s, before the layout's epoch, %s; give older rows ids by hand, or run uidring layout change to a layout whose epoch is earlier, such as 31/20/12,epoch=%d-01-01",
+			t.time.Name, s.oldest.UTC().Format(time.RFC3339), epoch.Format(time.RFC3339), s.oldest.UTC().Year())
 	case time.Until(s.newest) > ahead:
 		err = fmt.Errorf("--time %s: the newest row is of %s, which is in the future; correct it, or see --zone", t.time.Name, s.newest.UTC().Format(time.RFC3339))
 	}

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -27,7 +26,6 @@ type options struct {
 	duration         time.Duration
 	count            int64 // of samples
 	boosts, paddings []int
-	plot             string
 	goroutines       []int // how many share a subject
 }
 
@@ -50,8 +48,7 @@ Here, Cached borrows time without limit, and Default has a layout of 2^31 ids a
 second. In a service, both are limited in the long run to the layout's ids per tick.`,
 		Example: `  uidring bench
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
-  uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt
-  uidring bench --plot bench.svg`,
+  uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
@@ -61,8 +58,6 @@ second. In a service, both are limited in the long run to the layout's ids per t
 	set.Var(cli.Number{Value: &o.count, Min: 1, Max: 1000}, "count", "number of rounds; benchstat needs 6 or more")
 	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several values are compared")
 	set.IntSliceVar(&o.paddings, "padding-factor", []int{uid.DefaultPaddingFactor}, "PaddingFactor of Cached; several values are compared")
-	set.StringVar(&o.plot, "plot", "", "draw a chart of the table to this SVG `file`, replacing it if it exists")
-	cli.CompleteFiles(cmd, "plot")
 	return cmd
 }
 
@@ -153,13 +148,6 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err := flag.Set("test.benchtime", o.duration.String()); err != nil {
 		return err
 	}
-	var picture *os.File
-	if cmd.Flags().Changed("plot") {
-		if picture, err = os.Create(o.plot); err != nil {
-			return fmt.Errorf("--plot: %w", err)
-		}
-		defer picture.Close()
-	}
 	ctx, stop := cli.UntilSignal(cmd.Context())
 	defer stop()
 	out := bufio.NewWriter(cmd.OutOrStdout())
@@ -181,10 +169,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	}
 	_ = bar.Finish()
 	o.table(out, rows)
-	if picture != nil {
-		err = errors.Join(o.chart(rows).Draw(picture), picture.Close())
-	}
-	return cli.Finish(out, err)
+	return out.Flush()
 }
 
 // sample takes a sample of a row, and writes its line.
@@ -220,19 +205,4 @@ func (o *options) table(out io.Writer, rows []*row) {
 	}
 	fmt.Fprintln(w)
 	w.Flush()
-}
-
-func (o *options) chart(rows []*row) *Chart {
-	c := &Chart{Title: "Nanoseconds per id, median"}
-	for _, n := range o.goroutines {
-		c.Series = append(c.Series, fmt.Sprintf("%d goroutines", n))
-	}
-	for _, r := range rows {
-		bars := Bars{Name: r.name}
-		for at := range o.goroutines {
-			bars.Values = append(bars.Values, r.median(at))
-		}
-		c.Rows = append(c.Rows, bars)
-	}
-	return c
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"flag"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,20 +16,15 @@ var uidring = clitest.Of(New)
 
 // Standard output has what benchstat reads, and a table. × is a ratio of medians.
 func TestOutput(t *testing.T) {
-	clitest.Elsewhere(t)
-	out := uidring.Succeed(t, "bench", "--duration", "1ms", "--count", "3", "--boost-power", "1,4", "--padding-factor", "20", "--plot", "bench.svg")
+	out := uidring.Succeed(t, "bench", "--duration", "1ms", "--count", "3", "--boost-power", "1,4", "--padding-factor", "20")
 	samples := map[string]int{}
 	for _, line := range regexp.MustCompile(`(?m)^Benchmark(\S+)-1\t +[1-9]\d*\t +[0-9.e+-]+ ns/op$`).FindAllStringSubmatch(out, -1) {
 		samples[line[1]]++
 	}
-	picture, err := os.ReadFile("bench.svg")
-	if err != nil || !strings.HasSuffix(string(picture), "</svg>\n") {
-		t.Errorf("%s, %v", picture, err)
-	}
 	for _, name := range []string{"NextParallel/impl=add", "NextParallel/impl=Cached/boost=1/padding=20",
 		"NextNParallel/n=256/impl=Cached/boost=4/padding=20", "NextParallel/impl=Default"} {
-		if samples[name] != 3 || !regexp.MustCompile(`(?m)^`+name+` +\S+ +× \S`).MatchString(out) || !strings.Contains(string(picture), ">"+name+"<") {
-			t.Errorf("no samples, row or bar of %s: %v, %s", name, samples, out)
+		if samples[name] != 3 || !regexp.MustCompile(`(?m)^`+name+` +\S+ +× \S`).MatchString(out) {
+			t.Errorf("no samples or row of %s: %v, %s", name, samples, out)
 		}
 	}
 	if !strings.Contains(out, "\ncpu: ") || strings.Contains(out, "boost=3") {

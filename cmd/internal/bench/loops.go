@@ -1,5 +1,5 @@
 // Package bench measures what an id costs: the subcommand bench, for a user's own machine,
-// and loops and the chart that the project's own benchmarks share with it.
+// and loops that the project's own benchmarks share with it.
 //
 // A call through an interface or a func value costs as much as the fastest generators do.
 // Each loop is therefore written out, with a direct call, as in a user's code, and is not inlined

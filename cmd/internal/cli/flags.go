@@ -70,8 +70,8 @@ func (c Choice) Set(text string) error {
 // which usual describes.
 func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage, usual string) {
 	cmd.Flags().TextVar(layout, "layout", bits.Layout{}, usage+": a `name` ("+strings.Join(bits.PresetNames(), ", ")+")\n"+
-		"or the widths of ticks, worker and sequence, such as 31/23/9;\n"+
-		",epoch=DATE and ,unit=DURATION may follow\n(default "+usual+")")
+		"or the widths of ticks, worker and sequence, such as 31/23/9, in seconds from 2026-01-01;\n"+
+		",epoch=DATE (midnight UTC) and ,unit=DURATION change that\n(default "+usual+")")
 	Complete(cmd, "layout", bits.PresetNames()...)
 }
 
@@ -108,72 +108,11 @@ func AtMostOneArg(wanted string) cobra.PositionalArgs { return checkArgs(0, "at 
 
 func checkArgs(least int, wanted string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) > 1:
-			return fmt.Errorf("%d arguments, %s: want %s", len(args), enumerate("%q", args), wanted)
-		case len(args) < least:
-			return fmt.Errorf("%d arguments: want %s", len(args), wanted)
+		if len(args) < least || len(args) > 1 {
+			return fmt.Errorf("arguments %q: want %s", args, wanted)
 		}
 		return nil
 	}
-}
-
-// enumerate writes words, each in a format, as "a, b and c".
-func enumerate(format string, words []string) string {
-	var text strings.Builder
-	for i, word := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			text.WriteString(" and ")
-		case i > 0:
-			text.WriteString(", ")
-		}
-		fmt.Fprintf(&text, format, word)
-	}
-	return text.String()
-}
-
-// The annotations of a flag in which cobra keeps its groups, each as the names of the group's flags.
-const (
-	together  = "cobra_annotation_required_if_others_set"
-	exclusive = "cobra_annotation_mutually_exclusive"
-)
-
-// checkGroups returns an error if the flags that are set do not go together.
-func checkGroups(cmd *cobra.Command) error {
-	err := cmd.ValidateFlagGroups()
-	if err == nil {
-		return nil
-	}
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		for _, group := range flag.Annotations[together] {
-			if given, missing := split(cmd, group); len(missing) > 0 {
-				verb := "need"
-				if len(given) == 1 {
-					verb = "needs"
-				}
-				err = fmt.Errorf("%s %s %s", enumerate("--%s", given), verb, enumerate("--%s", missing))
-			}
-		}
-		for _, group := range flag.Annotations[exclusive] {
-			if given, _ := split(cmd, group); len(given) > 1 {
-				err = fmt.Errorf("%s do not go together: want one of them", enumerate("--%s", given))
-			}
-		}
-	})
-	return err
-}
-
-// split returns which flags of a group are set, and which are not.
-func split(cmd *cobra.Command, group string) (given, missing []string) {
-	for name := range strings.SplitSeq(group, " ") {
-		if cmd.Flags().Changed(name) {
-			given = append(given, name)
-		} else {
-			missing = append(missing, name)
-		}
-	}
-	return given, missing
 }
 
 // explain leaves the name of package bits out of an error about a flag, and says how to write a

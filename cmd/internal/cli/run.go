@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	started := false // what goes wrong before is wrong use
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		err := checkGroups(cmd)
+		err := cmp.Or(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
 		started = err == nil
 		return err
 	}

@@ -38,9 +38,9 @@ func TestRelease(t *testing.T) {
 // An error names the command that the user runs, unless that has no such subcommand.
 func TestNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"no right: uidring schema prints all privileges":    "no right: uidringd schema prints all privileges",
-		"uidring gen and uidring segments create make it":   "uidringd gen and uidringd segments create make it",
-		"see uidring layout, uidring.db or uidringd schema": "see uidring layout, uidring.db or uidringd schema",
+		"no right: uidring schema prints the tables and all privileges": "no right: uidringd schema prints the tables and all privileges",
+		"uidring gen and uidring segments create make it":               "uidringd gen and uidringd segments create make it",
+		"see uidring layout, uidring.db or uidringd schema":             "see uidring layout, uidring.db or uidringd schema",
 	} {
 		cause := errors.New(text)
 		root := &cobra.Command{Use: "uidringd", RunE: func(*cobra.Command, []string) error { return cause }}

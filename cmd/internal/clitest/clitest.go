@@ -98,7 +98,7 @@ func (c Command) Succeed(t testing.TB, args ...string) string {
 	return got.Stdout
 }
 
-var started = regexp.MustCompile(`(?m)^uidringd?: (created the table WORKER_(NODE|LEASE) in .*: its worker numbers start from the beginning|worker number \d+ \(--worker .*\), layout \S+ \([^)]*\))\n`)
+var started = regexp.MustCompile(`(?m)^uidringd?: (created the tables? WORKER_[A-Z_ and]+ in .*|worker number \d+ \(--worker .*\), layout \S+ \([^)]*\))\n`)
 
 // WithoutStart returns standard error without the line that each start of gen writes, and
 // the one that the first start on a database writes.
@@ -204,6 +204,7 @@ type ParsedJSON struct {
 	Worker   int64     `json:"worker"`
 	Sequence int64     `json:"sequence"`
 	Layout   string    `json:"layout"`
+	Doubt    string    `json:"doubt"`
 }
 
 // Decode reads a line of JSON that has no other fields than T.

@@ -11,60 +11,96 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
 
 // errNoLayout is the error of a store that remembers no layout.
-var errNoLayout = errors.New("no generator has recorded a layout there yet: give --layout")
+var errNoLayout = errors.New("no generator has recorded a layout there yet; the first start records the layout that it states, else fleet (for a registry, registry)")
 
-// Remembered returns the layout that the store remembers.
-func (l *Leases) Remembered(ctx context.Context) (bits.Layout, error) {
-	text, stored, err := l.Leaser.Layout(ctx)
-	if err != nil {
-		return bits.Layout{}, InFlags(err)
-	}
-	if !stored {
-		return bits.Layout{}, errNoLayout
-	}
-	return bits.ParseLayout(text)
+// Remembered returns the layouts that the store remembers.
+func (l *Leases) Remembered(ctx context.Context) (Found, error) {
+	found, err := l.remembered(ctx)
+	return found, l.InFlags(err)
 }
 
-// InFlags names the flag in the error of a store that has numbers but remembers no layout.
-func InFlags(err error) error {
+func (l *Leases) remembered(ctx context.Context) (Found, error) {
+	found := Found{format.LayoutAlone(bits.Layout{}), l.Name}
+	text, stored, err := l.Leaser.Layout(ctx)
+	if err == nil && !stored {
+		err = errNoLayout
+	}
+	if err == nil {
+		found.Layout, err = bits.ParseLayout(text)
+	}
+	if err != nil {
+		return found, err
+	}
+	is, err := l.PlanLayout(ctx, found.Layout) // which changes nothing
+	found.Numbers, found.Earlier = is.Numbers, is.Earlier
+	return found, err
+}
+
+// InFlags says how the command's user states a layout, in the error of a store that remembers none.
+func (l *Leases) InFlags(err error) error {
+	if errors.Is(err, errNoLayout) && !l.noFlag {
+		return fmt.Errorf("%w. To go on without a record, give --layout", err)
+	}
 	if unknown, ok := errors.AsType[*lease.UnknownLayoutError](err); ok && unknown.Err == nil {
-		return fmt.Errorf("%s has worker numbers, but no record of the layout of their ids: give --layout. "+
-			"If Java's uid-generator made the ids, docs/migrating.md shows how to find its widths and epoch", unknown.Store)
+		state := "give --layout"
+		if l.noFlag {
+			state = `record it by a start that states it, such as "gen --layout registry"`
+		}
+		return fmt.Errorf("%s has worker numbers, but no record of the layout of their ids: %s. With another layout than theirs, ids can repeat. "+
+			"If Java's uid-generator made the ids, docs/migrating.md shows how to find their layout, and which one to use once it has ended", unknown.Store, state)
 	}
 	return err
 }
 
-// Found is the layout of ids that a command reads.
+// Found are the layouts of ids that a command reads.
 type Found struct {
-	Layout   bits.Layout
-	Greatest int64 // worker number that was given; -1 if that is not known
+	format.Layouts
+	Store string // the name of the store that remembers them; empty if they were stated or none was found
 }
 
-// FindLayout returns the stated layout. If that is zero, it returns the one that the store remembers which the command
-// names, or the file [Default] if it exists, and else fleet. A store that was named or found must remember a layout.
+// FindLayout returns the stated layout, with the numbers of the store that --dsn names. If stated is zero, it returns the
+// layouts that the store remembers which the command names, or the file [Default] if it exists, and else fleet. A store
+// that was named or found must then remember a layout.
 func FindLayout(ctx context.Context, cmd *cobra.Command, stores Stores, stated bits.Layout) (Found, error) {
-	if stated != (bits.Layout{}) {
-		return Found{stated, -1}, nil
+	dsn, is := Of(cmd, stores), stated != (bits.Layout{})
+	if is && !cmd.Flags().Changed("dsn") {
+		return Found{Layouts: format.LayoutAlone(stated)}, nil
 	}
-	dsn := Of(cmd, stores)
 	if _, err := os.Stat(Default); !dsn.named && errors.Is(err, os.ErrNotExist) {
-		return Found{bits.Fleet(), -1}, nil
+		return Found{Layouts: format.LayoutAlone(bits.Fleet())}, nil
 	}
 	dsn.Existing = true
 	open, err := dsn.Leases(ctx, lease.Config{})
 	if err != nil {
 		return Found{}, err
 	}
-	found := Found{}
-	if found.Layout, err = open.Remembered(ctx); err == nil {
+	found, err := open.remembered(ctx)
+	if is {
+		if errors.Is(err, errNoLayout) || errors.Is(err, lease.ErrLayout) {
+			err = nil
+		}
+		found = found.stated(stated)
+	}
+	if err == nil {
 		found.Greatest = open.greatest(ctx)
 	}
-	return found, errors.Join(open.Wrap(err), open.Close())
+	return found, errors.Join(open.Wrap(open.InFlags(err)), open.Close())
+}
+
+// stated returns what the store shows of the ids of a layout.
+func (f Found) stated(layout bits.Layout) Found {
+	of, plain := Found{Layouts: format.LayoutAlone(layout)}, layout
+	plain.WorkerParts = "" // which no store remembers
+	if plain == f.Layout {
+		of.Numbers = f.Numbers
+	}
+	return of
 }
 
 // A Layouter says which layout a generator without one should have.

@@ -80,11 +80,13 @@ type Leases struct {
 	*Opened
 	*lease.Leaser
 	Store leasestore.Store
+
+	noFlag bool // the command has no --layout
 }
 
 // Leases connects to the store, which may be one of Stores.
 func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
-	l := new(Leases)
+	l := &Leases{noFlag: d.noFlag}
 	var err error
 	l.Opened, err = d.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
 		l.Store, end, err = s.Open(ctx)
@@ -101,22 +103,33 @@ func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
 }
 
 // Source returns where the store's worker numbers come from: leases, or the registry of an SQL
-// database. missing is the table that the next start creates, "" if none is missing.
-func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from uid.WorkerSource, missing string) {
-	var err error
-	switch {
-	case l.DB == nil:
-		return l.Leaser, ""
-	case registry:
-		nodes := worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
-		from, missing = nodes, nodes.String()
-		_, err = nodes.Nodes(ctx, 1)
-	default:
-		from, missing = l.Leaser, l.Leaser.String()
-		_, err = l.Leases(ctx, 1)
+// database. missing are the tables that the next start creates.
+func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from uid.WorkerSource, missing Tables) {
+	if l.DB == nil {
+		return l.Leaser, nil
 	}
-	if !errors.Is(err, worker.ErrNoTable) {
-		missing = ""
+	nodes := worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
+	if !registry {
+		if _, err := l.Leases(ctx, 1); !errors.Is(err, worker.ErrNoTable) {
+			return l.Leaser, nil
+		}
 	}
-	return from, missing
+	if _, err := nodes.Nodes(ctx, 1); errors.Is(err, worker.ErrNoTable) {
+		missing = append(missing, nodes.String())
+	}
+	if registry {
+		return nodes, missing
+	}
+	return l.Leaser, append(missing, l.Leaser.String())
+}
+
+// Tables are the names of tables.
+type Tables []string
+
+// String returns the names after the word for them.
+func (t Tables) String() string {
+	if len(t) == 1 {
+		return "table " + t[0]
+	}
+	return "tables " + strings.Join(t, " and ")
 }

@@ -49,18 +49,19 @@ type DSN struct {
 	// [os.ErrNotExist]. Otherwise the file is created.
 	Existing bool
 
-	named bool // by a flag or a variable
+	named  bool // by a flag or a variable
+	noFlag bool // the command has no --layout
 }
 
 // Of returns the database of a command that has [Flag].
 func Of(cmd *cobra.Command, stores Stores) DSN {
+	d := DSN{Text: Default, Origin: "the default", Stores: stores, noFlag: cmd.Flags().Lookup("layout") == nil}
 	if flag := cmd.Flags().Lookup("dsn"); flag.Changed {
-		return DSN{Text: flag.Value.String(), Origin: "--dsn", Stores: stores, named: true}
+		d.Text, d.Origin, d.named = flag.Value.String(), "--dsn", true
+	} else if dsn := os.Getenv(Variable); dsn != "" {
+		d.Text, d.Origin, d.named = dsn, "$"+Variable, true
 	}
-	if dsn := os.Getenv(Variable); dsn != "" {
-		return DSN{Text: dsn, Origin: "$" + Variable, Stores: stores, named: true}
-	}
-	return DSN{Text: Default, Origin: "the default", Stores: stores}
+	return d
 }
 
 // Error is a fault of a database whose DSN is good. It has the database's name, and who
@@ -258,7 +259,7 @@ func checkFile(path string, create bool) error {
 	}
 	defer file.Close()
 	if info.Size() > 0 && !isSQLite(file) {
-		return errors.New("it is not an SQLite file")
+		return errors.New("it is not an SQLite file; name another with --dsn, or move it away")
 	}
 	return nil
 }

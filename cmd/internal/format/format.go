@@ -2,6 +2,7 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type Form struct {
 	Header string                                   // to be written before the first line, if not empty
 	Append func(b []byte, id int64) ([]byte, error) // adds the line of an id to b
+	Doubt  func(line []byte, why string) []byte     // marks the line of an id that is doubtful; nil if lines are not marked
 }
 
 // of returns the form of a layout's ids whose lines are written by line. when is the time of
@@ -37,7 +39,7 @@ func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when stri
 // parse read the id without being told.
 func JSON(a *bits.Allocator) *Form {
 	layout := a.Layout().String()
-	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts) []byte {
+	form := of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts) []byte {
 		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, when, p.Worker)
 		start := `,"worker_parts":{`
 		for _, part := range partsOf(a, p.Worker) {
@@ -49,6 +51,10 @@ func JSON(a *bits.Allocator) *Form {
 		}
 		return fmt.Appendf(b, `,"sequence":%d,"layout":"%s"}`, p.Sequence, layout)
 	})
+	form.Doubt = func(line []byte, why string) []byte {
+		return fmt.Appendf(bytes.TrimSuffix(line, []byte("}\n")), `,"doubt":%q}`+"\n", why)
+	}
+	return form
 }
 
 // Vesta writes an object with what is in an id of Vesta. Type is 0 for seconds and 1
@@ -106,6 +112,9 @@ func Table(a *bits.Allocator) *Form {
 		return strconv.AppendInt(b, p.Sequence, 10)
 	})
 	form.Header = header + "SEQUENCE\n"
+	form.Doubt = func(line []byte, _ string) []byte {
+		return append(bytes.TrimSuffix(line, []byte("\n")), "  doubtful\n"...)
+	}
 	return form
 }
 

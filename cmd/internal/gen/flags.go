@@ -49,7 +49,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	})
 	set.StringVar(&f.segment, "segment", "", "draw ids from the counter with this `tag`")
 	database.TableFlag(cmd)
-	cli.LayoutFlag(cmd, &f.layout, "layout of the ids", "the one that the database remembers; in a new one fleet, or registry for --worker registry")
+	cli.LayoutFlag(cmd, &f.layout, "layout of the ids", "the one that the database remembers; in a new one or without one\nfleet, or registry for --worker registry")
 	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("size of the cached generator's ring: the ids of 2^N ticks; 1 to %d (default %d, or less for long ticks)", uid.MaxBoostPower, uid.DefaultBoostPower))
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "refill the ring below this level, in percent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative means no limit")
@@ -59,6 +59,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
 	cli.Complete(cmd, "generator", cachedName, defaultName)
+	_ = cmd.RegisterFlagCompletionFunc("segment", database.CompleteTag(f.stores))
 	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
 }
 
@@ -91,8 +92,8 @@ func (f *flags) check(cmd *cobra.Command) error {
 // checkDSN finds a DSN that is not for the flags.
 func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 	if f.worker.Kind == source.Static {
-		if cmd.Flags().Changed("dsn") {
-			return cli.Usagef("--worker %s needs no database: leave out --dsn", f.worker)
+		if f.layout != (bits.Layout{}) && cmd.Flags().Changed("dsn") {
+			return cli.Usagef("--worker %s with --layout needs no database: leave out --dsn", f.worker)
 		}
 		return nil
 	}

@@ -44,7 +44,8 @@ of the number:
   lease      a row of the table WORKER_LEASE: gen releases the number when it
              exits; after a crash, the number becomes free a minute later (default)
   registry   a row of the table WORKER_NODE: the number is never used again
-  static:N   the number N, without a database
+  static:N   the number N, from no database: without --layout, gen only asks the database
+             for the layout, as parse does, or uses fleet if there is none
 
 --segment TAG instead draws small, dense ids from a counter, without time or worker.
 Create the counter with uidring segments create TAG. On exit, gen returns the ids that it
@@ -168,6 +169,13 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	}
 	var leaser uid.WorkerSource = from
 	if f.worker.Kind == source.Static {
+		var err error
+		if from.name, err = f.findLayout(ctx, cmd); err != nil {
+			return nil, err
+		}
+		if from.name != "" && !from.stated {
+			from.origin = fromStore
+		}
 		leaser = lease.NewStatic(f.worker.Number)
 	}
 	made, err := f.start(ctx, leaser, logger)
@@ -175,11 +183,26 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 		return nil, errors.Join(err, from.close())
 	}
 	where := "--worker " + f.worker.String()
-	if from.name != "" {
+	switch {
+	case from.name != "" && f.worker.Kind == source.Static:
+		from.origin += ", " + from.name
+	case from.name != "":
 		where += " in " + from.name
 	}
 	notifier(cmd)("worker number %d (%s), layout %s (%s)", made.Worker(), where, made.Layout(), from.origin)
 	return made, nil
+}
+
+// findLayout finds the layout of a generator with a fixed number, as parse does for its ids, and returns the name of the store
+// that remembers it.
+func (f *flags) findLayout(ctx context.Context, cmd *cobra.Command) (store string, err error) {
+	found, err := database.FindLayout(ctx, cmd, f.stores, f.layout)
+	if numbers := found.Numbers; err == nil && (f.worker.Number < numbers.From || f.worker.Number > numbers.To) {
+		err = cli.Usagef("--worker %s: since the layout of %s changed, want a worker number from %d to %d, or another --dsn or --layout",
+			f.worker, found.Store, numbers.From, min(numbers.To, 1<<found.Layout.WorkerBits-1))
+	}
+	f.layout = found.Layout
+	return found.Store, err
 }
 
 // clocked is a generator under a worker number.

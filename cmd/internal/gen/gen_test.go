@@ -140,7 +140,7 @@ func TestGenFollows(t *testing.T) {
 	need.Must(t, java.Exec("INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES ('java', '1', 2, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error)
 	for _, kind := range []string{"lease", "registry"} {
 		got := uidring.Invoke(t, "", "gen", "--dsn", "java.db", "--worker", kind)
-		if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "java.db") || !strings.Contains(got.Stderr, "no record of the layout of their ids: give --layout.") || !strings.Contains(got.Stderr, "docs/migrating.md") {
+		if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "java.db") || !strings.Contains(got.Stderr, "no record of the layout of their ids: give --layout. With another layout than theirs, ids can repeat.") || !strings.Contains(got.Stderr, "docs/migrating.md") {
 			t.Errorf("%s: %+v, want that it asks for --layout", kind, got)
 		}
 	}
@@ -172,9 +172,9 @@ func TestGenDisconnects(t *testing.T) {
 // A start says which number, source and layout it has, and the first one on a database that it is, and where.
 func TestGenCreates(t *testing.T) {
 	dir := clitest.Elsewhere(t)
-	for _, tt := range []struct{ source, table, layout string }{{"registry", "WORKER_NODE", "28/22/13"}, {"lease", "WORKER_LEASE", "31/16/16"}} {
+	for _, tt := range []struct{ source, table, layout string }{{"registry", "table WORKER_NODE", "28/22/13"}, {"lease", "tables WORKER_NODE and WORKER_LEASE", "31/16/16"}} {
 		got := uidring.Invoke(t, "", "gen", "--worker", tt.source, "--dsn", tt.source+".db")
-		want := "uidring: created the table " + tt.table + " in SQLite file \"" + dir + "/" + tt.source + ".db\": its worker numbers start from the beginning\n"
+		want := "uidring: created the " + tt.table + " in SQLite file \"" + dir + "/" + tt.source + ".db\"\n"
 		start := "uidring: worker number %d (--worker " + tt.source + " in SQLite file \"" + dir + "/" + tt.source + ".db\"), layout " + tt.layout + ",epoch=2026-01-01,unit=1s (%s)\n"
 		want += fmt.Sprintf(start, 1, "the default")
 		if got.Code != 0 || got.Stderr != want {

@@ -63,7 +63,7 @@ func (n *numbers) Layout(ctx context.Context) (layout string, stored bool, err e
 	if stored {
 		n.origin = fromStore
 	}
-	return layout, stored, n.open.Wrap(database.InFlags(err))
+	return layout, stored, n.open.Wrap(n.open.InFlags(err))
 }
 
 // Lease implements uid.WorkerSource. A leased number keeps the connection until it is given
@@ -86,8 +86,8 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if err != nil {
 		return nil, n.open.Wrap(err)
 	}
-	if missing != "" {
-		n.notify("created the table %s in %s: its worker numbers start from the beginning", missing, n.open.Name)
+	if len(missing) > 0 {
+		n.notify("created the %s in %s", missing, n.open.Name)
 	}
 	if n.kind == source.Registry {
 		return taken, n.close() // the number is good for ever

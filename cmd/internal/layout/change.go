@@ -57,12 +57,12 @@ old one. Later, change --to the old layout may lead back, under numbers never us
 			}
 			change, err := apply(cmd.Context(), to)
 			if err != nil {
-				return open.Wrap(database.InFlags(err))
+				return open.Wrap(open.InFlags(err))
 			}
 			return show(cmd, change, dryRun)
 		},
 	}
-	cmd.Flags().TextVar(&to, "to", bits.Layout{}, "the new `layout`")
+	cmd.Flags().TextVar(&to, "to", bits.Layout{}, "the new `layout`: a name or widths, as uidring layout --help says")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "change nothing, and say what would change")
 	database.Flag(cmd, stores)
 	cli.Complete(cmd, "to", bits.PresetNames()...)
@@ -79,8 +79,12 @@ func show(cmd *cobra.Command, change lease.LayoutChange, dryRun bool) error {
 	if change.Used < 0 {
 		under = "no number yet"
 	}
-	fmt.Fprintf(table, "old\t%s, under %s\n", change.From, under)
-	fmt.Fprintf(table, "new\t%s, under the numbers %d to %d\n", change.To, change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1))
+	capacity := func(l bits.Layout) string {
+		return fmt.Sprintf("until %s, %.15g ids a second of each number", l.End().Format(time.DateOnly), rate(l))
+	}
+	fmt.Fprintf(table, "old\t%s, under %s\n\t%s\n", change.From, under, capacity(change.From))
+	fmt.Fprintf(table, "new\t%s, under the numbers %d to %d, whose ids equal no earlier ones\n\t%s\n",
+		change.To, change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1), capacity(change.To))
 	if dryRun {
 		fmt.Fprintf(table, "\tnothing was changed\n")
 	} else {

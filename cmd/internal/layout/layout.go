@@ -15,6 +15,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -25,30 +26,38 @@ func New(stores database.Stores) *cobra.Command {
 		since, from time.Time
 		used        int64
 		asJSON      bool
+		all         bool
 		sql         string
 		wished      wishes
 	)
 	cmd := &cobra.Command{
 		Use:   "layout [LAYOUT]",
 		Short: "Show a layout's capacity, its end, and what may follow it",
-		Long: `layout describes a layout: its worker numbers, ids per second and end. Without an
-argument, it lists the named layouts; with --dsn, it describes the layout that the
-database remembers. Without LAYOUT, --sql and --next use the database's layout; without
---dsn, they use that of uidring.db in the current directory, or fleet if there is no such file.
+		Long: `layout describes a layout: its worker numbers, ids per second and end. Without LAYOUT,
+it describes the one that the database remembers. If no database is named, and there is
+no uidring.db in the current directory, it lists the named layouts, and --sql and --next
+use fleet. --list always lists the named layouts.
+
+LAYOUT is a name, or the widths of ticks, worker and sequence, such as 31/23/9. These count
+seconds from 2026-01-01, midnight UTC, unless ,epoch=DATE and ,unit=DURATION follow. The epoch
+may also be an RFC 3339 timestamp.
 
 With --workers, --years and --rate, it proposes a layout: a named one, if one
 suffices. If no layout fits, it prints how far each requirement alone would have to be
 relaxed and what that costs, and exits with 1.
 
 With --next, it compares two layouts whose ids share a database column. It shows whether
-new ids can equal old ids, when, and under which worker numbers they never do. New ids
-begin at --from, which must be later than the time of every old id.
+new ids can equal old ids, when, and under which worker numbers they never do. With
+LAYOUT, new ids begin at --from, which must be later than the time of every old id. Without
+LAYOUT, it shows the worker numbers that layout change would leave, beside generators
+that keep the old layout.
 
 With --sql, it prints expressions for PostgreSQL, for MySQL and MariaDB, or for
 SQLite: the time of an id, its worker number with the named parts, its sequence, the
 reversed id, and the least and the greatest id of an instant, for WHERE id BETWEEN.
-Use them in queries and views: nothing is created in the database.`,
-		Example: `  uidring layout
+If the database has changed its layout, it prints them for each layout, and those of one
+are NULL for ids of the others. Use them in queries and views: nothing is created in the database.`,
+		Example: `  uidring layout --list
   uidring layout --workers 500 --years 12 --rate 20000
   uidring layout --workers 50 --years 20 --rate 500 --js
   uidring layout --workers 50 --years 20 --rate 500 --registry --starts-a-day 100
@@ -86,26 +95,44 @@ Use them in queries and views: nothing is created in the database.`,
 					return cli.Usagef("--%s needs --workers, --years and --rate", name)
 				}
 			}
-			if len(args) == 0 && !flags.Changed("next") && sql == "" && !flags.Changed("dsn") {
+			if all && len(args) > 0 {
+				return cli.Usagef("--list lists all named layouts: leave out %q", args[0])
+			}
+			var old database.Found
+			var err error
+			if !all {
+				if old, err = of(cmd, stores, args); err != nil {
+					return err
+				}
+			}
+			if all || len(args) == 0 && !flags.Changed("next") && sql == "" && old.Store == "" {
 				return list(cmd.OutOrStdout(), asJSON)
 			}
-			old, err := of(cmd, stores, args)
-			if err != nil {
-				return err
-			}
 			if sql != "" {
-				text, err := printSQL(old, sql)
+				text, err := printSQL(old.Layouts, sql)
 				if err != nil {
 					return &cli.UsageError{Err: err}
 				}
 				_, err = io.WriteString(cmd.OutOrStdout(), text)
 				return err
 			}
-			a, err := newAnswer(old)
+			a, err := newAnswer(old.Layout)
 			if err != nil {
 				return err
 			}
-			if flags.Changed("next") {
+			a.remember(old)
+			switch {
+			case !flags.Changed("next"):
+			case old.Store != "":
+				for _, name := range []string{"from", "since", "used"} {
+					if flags.Changed(name) {
+						return cli.Usagef("--%s needs LAYOUT, the old one: of %s, layout change knows what has been used", name, old.Store)
+					}
+				}
+				if a.Succession, err = planned(cmd, stores, next); err != nil {
+					return err
+				}
+			default:
 				if !flags.Changed("from") {
 					from = time.Now().UTC().Truncate(time.Second)
 				}
@@ -114,7 +141,7 @@ Use them in queries and views: nothing is created in the database.`,
 				} else if used > a.GreatestWorker {
 					return cli.Usagef("--used is %d, want 0 to %d for %s", used, a.GreatestWorker, a.Layout)
 				}
-				if a.Succession, err = newSuccession(old, next, since, from, used); err != nil {
+				if a.Succession, err = newSuccession(old.Layout, next, since, from, used); err != nil {
 					return &cli.UsageError{Err: err}
 				}
 			}
@@ -137,13 +164,15 @@ Use them in queries and views: nothing is created in the database.`,
 	flags.Func("from", "`date` or RFC 3339 time at which the next layout begins (default now)", instant(&from))
 	flags.Func("since", "`date` or RFC 3339 time at which the old layout's ids begin (default its epoch)", instant(&since))
 	flags.Var(cli.Number{Value: &used, Max: 1<<63 - 1}, "used", "greatest worker `number` of old ids (default the layout's greatest)")
+	flags.BoolVar(&all, "list", false, "list the named layouts")
 	flags.BoolVar(&asJSON, "json", false, "print each layout as one line of JSON")
 	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL expressions for the layout's ids, for a `database`: "+strings.Join(sqlKinds, ", "))
 	wished.add(cmd)
 	database.Flag(cmd, stores)
 	cmd.MarkFlagsMutuallyExclusive("dsn", "workers")
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
-	cmd.MarkFlagsMutuallyExclusive("sql", "next", "workers")
+	cmd.MarkFlagsMutuallyExclusive("list", "sql", "next", "workers")
+	cmd.MarkFlagsMutuallyExclusive("list", "dsn")
 	cli.Complete(cmd, "sql", sqlKinds...)
 	cli.Complete(cmd, "next", bits.PresetNames()...)
 	cmd.AddCommand(newChange(stores))
@@ -151,19 +180,18 @@ Use them in queries and views: nothing is created in the database.`,
 }
 
 // of returns the layout of the argument, or the one that is found.
-func of(cmd *cobra.Command, stores database.Stores, args []string) (bits.Layout, error) {
+func of(cmd *cobra.Command, stores database.Stores, args []string) (database.Found, error) {
 	if len(args) == 0 {
-		found, err := database.FindLayout(cmd.Context(), cmd, stores, bits.Layout{})
-		return found.Layout, err
+		return database.FindLayout(cmd.Context(), cmd, stores, bits.Layout{})
 	}
 	if cmd.Flags().Changed("dsn") {
-		return bits.Layout{}, cli.Usagef("--dsn finds the layout: leave out %q", args[0])
+		return database.Found{}, cli.Usagef("--dsn finds the layout: leave out %q", args[0])
 	}
 	layout, err := bits.ParseLayout(args[0])
 	if err != nil {
 		err = &cli.UsageError{Err: err}
 	}
-	return layout, err
+	return database.Found{Layouts: format.LayoutAlone(layout)}, err
 }
 
 func list(w io.Writer, asJSON bool) error {
@@ -187,7 +215,11 @@ func list(w io.Writer, asJSON bool) error {
 			}
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%.15g\t%d\t%s\t%s\n", name, a.Layout, a.Rate, a.GreatestWorker+1, a.exact(), a.End.Format(time.RFC3339))
+		end := a.End.Format(time.RFC3339)
+		if a.End.Before(time.Now()) {
+			end += ", so it has ended"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%.15g\t%d\t%s\t%s\n", name, a.Layout, a.Rate, a.GreatestWorker+1, a.exact(), end)
 	}
 	return table.Flush()
 }
@@ -205,6 +237,8 @@ type answer struct {
 	Burst          float64     `json:"burst"`
 	JavaScript     bool        `json:"exact_in_javascript"`
 	GreatestWorker int64       `json:"greatest_worker"`
+	Numbers        *numbering  `json:"worker_numbers,omitempty"` // of the layout's ids, since a change
+	Earlier        []earlier   `json:"earlier,omitempty"`
 	Parts          []part      `json:"worker_parts,omitempty"`
 	End            time.Time   `json:"end"`
 	Succession     *succession `json:"succession,omitempty"`
@@ -218,6 +252,11 @@ type part struct {
 	Bits uint8  `json:"bits"`
 }
 
+// rate is how many ids a second one worker number has.
+func rate(layout bits.Layout) float64 {
+	return float64(int64(1)<<layout.SequenceBits) / layout.Unit.Seconds()
+}
+
 func newAnswer(layout bits.Layout) (*answer, error) {
 	ids, err := bits.NewAllocator(layout)
 	if err != nil {
@@ -229,7 +268,7 @@ func newAnswer(layout bits.Layout) (*answer, error) {
 		Epoch:          layout.Epoch,
 		Unit:           layout.Unit.String(),
 		IDs:            ids.MaxSequence() + 1,
-		Rate:           float64(ids.MaxSequence()+1) / layout.Unit.Seconds(),
+		Rate:           rate(layout),
 		JavaScript:     layout.Bits() <= exactBits,
 		GreatestWorker: ids.MaxWorker(),
 		End:            layout.End(),
@@ -268,7 +307,7 @@ func (a *answer) print(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintf(table, "layout\t%s\n", a.Layout)
 	fmt.Fprintf(table, "bits\t%d of %d\n", a.Bits, bits.TotalBits)
-	fmt.Fprintf(table, "workers\t0 to %d\n", a.GreatestWorker)
+	a.writeWorkers(table)
 	for _, p := range a.Parts {
 		fmt.Fprintf(table, "\t%s: 0 to %d\n", p.Name, int64(1)<<p.Bits-1)
 	}

@@ -41,10 +41,10 @@ func (w *wishes) add(cmd *cobra.Command) {
 
 func (w wishes) until(now time.Time) time.Time { return now.AddDate(int(w.years), 0, 0) }
 
-// numbers returns how many worker numbers are needed. A registry does not give number 0.
+// numbers returns how many worker numbers are needed. Number 0 is one of them, which no database gives.
 func (w wishes) numbers(now time.Time) int64 {
 	if !w.registry {
-		return w.workers
+		return 1 + w.workers
 	}
 	days := int64(math.Ceil(w.until(now).Sub(now).Hours() / 24))
 	return 1 + max(w.workers, days*w.starts)

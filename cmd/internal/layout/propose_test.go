@@ -31,9 +31,9 @@ func (w wished) args() []string {
 
 // held reports whether a layout has what is wished.
 func (w wished) held(l bits.Layout) bool {
-	numbers := w.workers
+	numbers := w.workers + 1 // number 0 is not given
 	if w.starts > 0 {
-		numbers = max(w.workers, w.starts*(w.years*365+w.years/4)) + 1 // number 0 is not given
+		numbers = max(w.workers, w.starts*(w.years*365+w.years/4)) + 1
 	}
 	greatest := 63
 	if w.js {
@@ -107,19 +107,43 @@ func TestPropose(t *testing.T) {
 	})
 }
 
+// A preset is proposed for as many workers as a database has numbers for, and for no more.
+func TestProposalsAtTheEdge(t *testing.T) {
+	for _, edge := range []struct {
+		args, preset string
+		workers      int64
+	}{
+		{"--years 5 --rate 60000", "fleet", 1<<16 - 1},
+		{"--years 5 --rate 1000 --js", "js-safe", 1<<12 - 1},
+		{"--years 5 --rate 8000", "registry", 1<<22 - 1},
+		{"--years 5 --rate 500", "long-lived", 1<<23 - 1},
+	} {
+		for more := range int64(2) {
+			got := uidring.Invoke(t, "", strings.Fields(fmt.Sprintf("layout --json %s --workers %d", edge.args, edge.workers+more))...)
+			if is := strings.Contains(got.Stdout, `"name":"`+edge.preset+`"`); is != (more == 0) {
+				t.Errorf("%s for %d workers: %+v", edge.preset, edge.workers+more, got)
+			}
+		}
+		greatest := strings.Fields(fmt.Sprintf("layout --json %s --registry --starts-a-day 1 --workers %d", edge.args, edge.workers))
+		if got := uidring.Invoke(t, "", greatest...); !strings.Contains(got.Stdout, `"name":"`+edge.preset+`"`) || !strings.Contains(got.Stdout, `"reserve":0`) {
+			t.Errorf("%s for %d starts of a registry: %+v", edge.preset, edge.workers, got)
+		}
+	}
+}
+
 // A preset is proposed by its name, another layout in full, and a refusal names what each wish
 // costs.
 func TestProposals(t *testing.T) {
 	for args, want := range map[string][]string{
-		"--workers 500 --years 12 --rate 20000": {"\nreserve        65036 numbers", "\nids            65536 a second for each worker", "\nburst          5662310400 ids at once",
+		"--workers 500 --years 12 --rate 20000": {"\nreserve        65035 numbers", "\nids            65536 a second for each worker", "\nburst          5662310400 ids at once",
 			"\nin JavaScript  as a string\n", "\nends           2094-01-19", "\nGo    Layout: bits.Fleet(),\nYAML  layout: fleet\n"},
 		"--workers 50 --years 20 --rate 500 --js":                                     {"\nin JavaScript  exact\n", "\nYAML  layout: js-safe\n"},
 		"--workers 9 --years 90 --rate 90":                                            {"Go    Layout: bits.Layout{TimeBits: ", ", Epoch: time.Date(", ", 1, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second},\nYAML  layout: "},
 		"--workers 50 --years 20 --rate 500 --registry --starts-a-day 100":            {"\nYAML  layout: long-lived\n"},
-		"--workers 500 --years 50 --rate 20000 --js":                                  {"--rate 8192    instead of 20000: ", "\n--workers 128  instead of 500: ", "\n--years ", "\nwithout --js   "},
+		"--workers 500 --years 50 --rate 20000 --js":                                  {"--rate 8192    instead of 20000: ", "\n--workers 127  instead of 500: ", "\n--years ", "\nwithout --js   "},
 		"--workers 50 --years 50 --rate 50000 --registry --starts-a-day 100000":       {"\n--starts-a-day ", "\nwithout --registry "},
 		"--workers 1048576 --years 300 --rate 1073741824 --registry --starts-a-day 1": {" 1048577 worker numbers 21, "}, // 0 is not given
-		"--workers 1000000 --years 50 --rate 1000000":                                 {" 1000000 worker numbers 20, "},
+		"--workers 1000000 --years 50 --rate 1000000":                                 {" 1000001 worker numbers 20, "},
 	} {
 		got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...)
 		for _, want := range want {

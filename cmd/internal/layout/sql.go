@@ -2,10 +2,13 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // sqlKinds are the databases that --sql takes.
@@ -78,9 +81,28 @@ var dialects = map[string]dialect{
 	},
 }
 
-// printSQL returns expressions on ids of the layout. They need no name in the database, so
+// printSQL returns expressions on ids of the layouts. They need no name in the database, so
 // that several layouts can be read in one.
-func printSQL(layout bits.Layout, kind string) (string, error) {
+func printSQL(of format.Layouts, kind string) (string, error) {
+	var texts []string
+	for _, e := range slices.Backward(append(slices.Clone(of.Earlier), lease.EarlierLayout{Layout: of.Layout, Numbers: of.Numbers})) {
+		if e.Numbers.From > e.Numbers.To { // no id has the layout
+			continue
+		}
+		text, err := printLayout(e.Layout, e.Numbers, kind)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) > 1 {
+		texts[0] = fmt.Sprintf("-- The layout has changed: %d expressions of each kind follow, the present layout's first.\n"+
+			"-- One of each kind is not NULL: join them by COALESCE, and conditions by OR.\n--\n", len(texts)) + texts[0]
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+func printLayout(layout bits.Layout, numbers lease.Range, kind string) (string, error) {
 	ids, err := bits.NewAllocator(layout)
 	if err != nil {
 		return "", err
@@ -93,25 +115,30 @@ func printSQL(layout bits.Layout, kind string) (string, error) {
 	case end.Year() > 9999:
 		return "", fmt.Errorf("--sql %s needs a layout that ends before the year 10000; %s does not", kind, layout)
 	}
-	text := fmt.Sprintf(`Ids of the layout %s in %s
+	under, period := "", "WHERE id BETWEEN (least id) AND (greatest id)."
+	if numbers.From > 0 || numbers.To < ids.MaxWorker() {
+		under = fmt.Sprintf(",\nunder the worker numbers %d to %d,", numbers.From, min(numbers.To, ids.MaxWorker()))
+		period = "WHERE id BETWEEN (least id) AND (greatest id)\nAND (the worker number) IS NOT NULL."
+	}
+	text := fmt.Sprintf(`Ids of the layout %s%s in %s
 
 id is a column. All are NULL for a number that is not an id of the layout, and for an
 instant before %s or from %s on. The reversed id is NULL
 below 0 alone.
-All ids of a period: WHERE id BETWEEN (least id) AND (greatest id).
+All ids of a period: %s
 The time in an id of uid.Cached is not the time of the call: see Cached.Range.
-`, layout, d.about, epoch.Format(time.RFC3339Nano), end.Format(time.RFC3339Nano))
+`, layout, under, d.about, epoch.Format(time.RFC3339Nano), end.Format(time.RFC3339Nano), period)
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		b.WriteString(strings.TrimRight("-- "+line, " \n") + "\n")
 	}
-	for _, e := range d.expressions(ids) {
+	for _, e := range d.expressions(ids, numbers) {
 		fmt.Fprintf(&b, "\n-- %s\n%s\n", e.comment, e.body)
 	}
 	return b.String(), nil
 }
 
-func (d dialect) expressions(ids *bits.Allocator) []expression {
+func (d dialect) expressions(ids *bits.Allocator, numbers lease.Range) []expression {
 	layout := ids.Layout()
 	shift := layout.WorkerBits + layout.SequenceBits
 	greatest, _ := ids.Compose(ids.MaxTick(), ids.MaxWorker(), ids.MaxSequence()) // in range
@@ -126,8 +153,12 @@ func (d dialect) expressions(ids *bits.Allocator) []expression {
 		"{elapsed}", fmt.Sprintf("(id >> %d) * %d", shift, steps))
 
 	var list []expression
+	is := fmt.Sprintf("id BETWEEN 0 AND %d", greatest)
+	if numbers.From > 0 || numbers.To < ids.MaxWorker() {
+		is += fmt.Sprintf(" AND ((id >> %d) & %d) BETWEEN %d AND %d", layout.SequenceBits, ids.MaxWorker(), numbers.From, min(numbers.To, ids.MaxWorker()))
+	}
 	ofID := func(comment, body string) {
-		list = append(list, expression{comment, fmt.Sprintf("CASE WHEN id BETWEEN 0 AND %d THEN %s END", greatest, named.Replace(body))})
+		list = append(list, expression{comment, fmt.Sprintf("CASE WHEN %s THEN %s END", is, named.Replace(body))})
 	}
 	field := func(comment string, shift, bits uint8) {
 		ofID(comment, fmt.Sprintf("((id >> %d) & %d)", shift, int64(1)<<bits-1))

@@ -1,21 +1,29 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// succession is what there is to say of the ids of two layouts.
+// succession is what there is to say of the ids of two layouts. From is zero if ids of both are generated at a time.
 type succession struct {
 	Next    string     `json:"next"`
-	From    time.Time  `json:"from"`
-	Used    int64      `json:"used"`
+	From    time.Time  `json:"from,omitzero"`
+	Used    int64      `json:"used"`                    // -1 is none
 	Ordered bool       `json:"ordered"`                 // every new id is greater than every old one
 	Meet    *period    `json:"meet,omitempty"`          // when ids can collide; nil is never
 	Fresh   *numbering `json:"fresh_numbers,omitempty"` // nil if there are none
+	Why     string     `json:"why,omitempty"`           // there are none
 }
 
 type period struct {
@@ -43,7 +51,63 @@ func newSuccession(old, next bits.Layout, since, from time.Time, used int64) (*s
 	return answer, nil
 }
 
+// planned returns what layout change would do.
+func planned(cmd *cobra.Command, stores database.Stores, next bits.Layout) (*succession, error) {
+	dsn := database.Of(cmd, stores)
+	dsn.Existing = true
+	open, err := dsn.Leases(cmd.Context(), lease.Config{})
+	if err != nil {
+		return nil, err
+	}
+	change, err := open.PlanLayout(cmd.Context(), next)
+	s := &succession{Next: change.To.String(), Used: change.Used}
+	if errors.Is(err, lease.ErrExhausted) {
+		s.Why, err = cli.WithoutPrefix(err), nil
+	} else {
+		s.Fresh = &numbering{change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1)}
+	}
+	return s, errors.Join(open.Wrap(err), open.Close())
+}
+
+// earlier is a layout that ids of the database had before a change.
+type earlier struct {
+	Layout string `json:"layout"`
+	numbering
+}
+
+// remember adds what the database knows of the layout.
+func (a *answer) remember(found database.Found) {
+	if found.Numbers != format.All {
+		a.Numbers = &numbering{found.Numbers.From, min(found.Numbers.To, a.GreatestWorker)}
+	}
+	for _, e := range found.Earlier {
+		if e.Numbers.From <= e.Numbers.To {
+			a.Earlier = append(a.Earlier, earlier{e.Layout.String(), numbering{e.Numbers.From, e.Numbers.To}})
+		}
+	}
+}
+
+func (a *answer) writeWorkers(w io.Writer) {
+	if a.Numbers == nil {
+		fmt.Fprintf(w, "workers\t0 to %d\n", a.GreatestWorker)
+	} else {
+		fmt.Fprintf(w, "workers\t%d to %d, since the layout changed\n", a.Numbers.First, a.Numbers.Last)
+	}
+	for _, e := range a.Earlier {
+		fmt.Fprintf(w, "earlier\t%s, under the numbers %d to %d\n", e.Layout, e.First, e.Last)
+	}
+}
+
 func (s *succession) write(w io.Writer) {
+	if s.From.IsZero() {
+		fmt.Fprintf(w, "\nnext\t%s, beside generators of the old layout\n", s.Next)
+		if s.Fresh == nil {
+			fmt.Fprintf(w, "numbers\tnone: %s\n", s.Why)
+		} else {
+			fmt.Fprintf(w, "numbers\t%d to %d, which layout change would leave, as numbers up to %d have been given\n", s.Fresh.First, s.Fresh.Last, s.Used)
+		}
+		return
+	}
 	fmt.Fprintf(w, "\nnext\t%s from %s on\n", s.Next, s.From.Format(time.RFC3339Nano))
 	switch {
 	case s.Ordered:

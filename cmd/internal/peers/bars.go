@@ -33,13 +33,8 @@ var rows = []row{
 	{"Client.Next", "Next/impl=Client", "add"},
 	{"mutex", "Next/impl=mutex", ""},
 	{"xid.New", "Next/impl=xid.New", ""},
-	{"ulid.Make", "Next/impl=ulid.Make", ""},
-	{"ksuid.New", "Next/impl=ksuid.New", ""},
-	{"google/uuid.NewRandom", "Next/impl=uuid.NewRandom", ""},
 	{"google/uuid.NewV7", "Next/impl=uuid.NewV7", ""},
-	{"gofrs/uuid.NewV7", "Next/impl=gofrs.NewV7", ""},
 	{"snowflake", "Next/impl=snowflake", ""},
-	{"sonyflake", "Next/impl=sonyflake", ""},
 }
 
 // on returns the name of the row's benchmark with so many goroutines, one for each core.

@@ -4,12 +4,8 @@ go 1.26.0
 
 require (
 	github.com/bwmarrin/snowflake v0.3.0
-	github.com/gofrs/uuid/v5 v5.5.1
 	github.com/google/uuid v1.6.0
-	github.com/oklog/ulid/v2 v2.1.2
 	github.com/rs/xid v1.6.0
-	github.com/segmentio/ksuid v1.0.4
-	github.com/sony/sonyflake v1.2.0
 	github.com/uidring/uidring v0.0.0
 	github.com/uidring/uidring/cmd v0.0.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da

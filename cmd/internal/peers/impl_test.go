@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sony/sonyflake"
-
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/internal/contention"
@@ -91,10 +89,6 @@ func client(b *testing.B) *uidclient.Client {
 	need.Must(b, err)
 	gen, err := uidclient.New(context.Background(), []string{"http://" + server.http}, "orders", uidclient.Config{Logger: silent})
 	return warm(b, gen, err)
-}
-
-func newSonyflake() *sonyflake.Sonyflake {
-	return must(sonyflake.New(sonyflake.Settings{MachineID: func() (uint16, error) { return 1, nil }}))
 }
 
 func must[T any](value T, err error) T {

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchmath"
-
-	"github.com/uidring/uidring/cmd/internal/bench"
 )
 
 // shown are the rows that the chart has.
@@ -70,16 +68,16 @@ func (r *results) idTables(cores int) (map[string]string, error) {
 	check := func(s benchmath.Summary, err error) string { errs = append(errs, err); return cell(s) }
 	series := []string{"1 goroutine", fmt.Sprintf("%d goroutines", cores)}
 	head := []string{"ns per id", series[0], series[1], "× add, " + series[0]}
-	all, chart := table(head...), &bench.Chart{Title: "Nanoseconds per id, on a logarithmic scale", Series: series}
+	all, drawn := table(head...), &chart{Title: "Nanoseconds per id, on a logarithmic scale", Series: series}
 	for _, row := range rows {
-		cells, bars := []string{"`" + row.name + "`"}, bench.Bars{Name: row.name}
+		cells, bars := []string{"`" + row.name + "`"}, rowOfBars{Name: row.name}
 		for _, at := range []int{1, cores} {
 			s, err := r.summary(row.on(at), "sec/op")
 			cells, bars.Values = append(cells, check(s, err)), append(bars.Values, s.Center)
 		}
 		line(all, append(cells, check(r.ratio(row.on(1), rows[0].on(1), "sec/op")))...)
 		if slices.Contains(shown, row.name) {
-			chart.Rows = append(chart.Rows, bars)
+			drawn.Rows = append(drawn.Rows, bars)
 		}
 	}
 	promises := table("promise", series[0], series[1])
@@ -104,7 +102,7 @@ func (r *results) idTables(cores int) (map[string]string, error) {
 	return map[string]string{
 		"ids":      r.machine("ids") + all.String(),
 		"promises": promises.String(),
-	}, errors.Join(chart.Draw(file), file.Close())
+	}, errors.Join(drawn.Draw(file), file.Close())
 }
 
 // serverRatio is the server's rate over its base's.

@@ -8,11 +8,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/snowflake"
-	gofrs "github.com/gofrs/uuid/v5"
 	"github.com/google/uuid"
-	"github.com/oklog/ulid/v2"
 	"github.com/rs/xid"
-	"github.com/segmentio/ksuid"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/internal/contention"
@@ -80,34 +77,6 @@ func BenchmarkNextParallel(b *testing.B) {
 			}
 		})
 	})
-	b.Run("impl=uuid.NewRandom", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(uuid.NewRandom())
-			}
-		})
-	})
-	b.Run("impl=gofrs.NewV7", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(gofrs.NewV7())
-			}
-		})
-	})
-	b.Run("impl=ksuid.New", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				ksuid.New()
-			}
-		})
-	})
-	b.Run("impl=ulid.Make", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				ulid.Make()
-			}
-		})
-	})
 	b.Run("impl=xid.New", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
@@ -120,14 +89,6 @@ func BenchmarkNextParallel(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				node.Generate()
-			}
-		})
-	})
-	b.Run("impl=sonyflake", func(b *testing.B) {
-		flake := newSonyflake()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(flake.NextID())
 			}
 		})
 	})
@@ -153,38 +114,6 @@ func BenchmarkWaitParallel(b *testing.B) {
 			}
 		})
 	})
-	b.Run("impl=Default", func(b *testing.B) {
-		gen, ctx := newDefault(b), context.Background()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(gen.Wait(ctx))
-			}
-		})
-	})
-	b.Run("impl=Slots", func(b *testing.B) {
-		gen, ctx := slots(b), context.Background()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(gen.Wait(ctx))
-			}
-		})
-	})
-	b.Run("impl=Segment", func(b *testing.B) {
-		gen, ctx := counter(b), context.Background()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(gen.Wait(ctx))
-			}
-		})
-	})
-	b.Run("impl=Client", func(b *testing.B) {
-		gen, ctx := client(b), context.Background()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				must(gen.Wait(ctx))
-			}
-		})
-	})
 }
 
 func BenchmarkNextNParallel(b *testing.B) {
@@ -199,96 +128,12 @@ func BenchmarkNextNParallel(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("n=%d/impl=Cached", n), func(b *testing.B) { bench.CachedNextNParallel(b, cached(b), n) })
-		b.Run(fmt.Sprintf("n=%d/impl=Default", n), func(b *testing.B) {
-			gen := newDefault(b)
-			b.RunParallel(func(pb *testing.PB) {
-				ids := make([]uid.ID, n)
-				for pb.Next() {
-					must(gen.NextN(ids))
-				}
-			})
-		})
-		b.Run(fmt.Sprintf("n=%d/impl=Slots", n), func(b *testing.B) {
-			gen := slots(b)
-			b.RunParallel(func(pb *testing.PB) {
-				ids := make([]uid.ID, n)
-				for pb.Next() {
-					must(gen.NextN(ids))
-				}
-			})
-		})
-		b.Run(fmt.Sprintf("n=%d/impl=Segment", n), func(b *testing.B) {
-			gen := counter(b)
-			b.RunParallel(func(pb *testing.PB) {
-				ids := make([]uid.ID, n)
-				for pb.Next() {
-					must(gen.NextN(ids))
-				}
-			})
-		})
-		b.Run(fmt.Sprintf("n=%d/impl=Client", n), func(b *testing.B) {
-			gen := client(b)
-			b.RunParallel(func(pb *testing.PB) {
-				ids := make([]uid.ID, n)
-				for pb.Next() {
-					must(gen.NextN(ids))
-				}
-			})
-		})
 	}
 }
 
 func BenchmarkAllParallel(b *testing.B) {
 	b.Run(fmt.Sprintf("n=%d/impl=Cached", bench.Batch), func(b *testing.B) {
 		gen := cached(b)
-		b.RunParallel(func(pb *testing.PB) {
-			n := 0
-			for id, err := range gen.All(context.Background()) {
-				must(id, err)
-				if n++; n%bench.Batch == 0 && !pb.Next() {
-					return
-				}
-			}
-		})
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Default", bench.Batch), func(b *testing.B) {
-		gen := newDefault(b)
-		b.RunParallel(func(pb *testing.PB) {
-			n := 0
-			for id, err := range gen.All(context.Background()) {
-				must(id, err)
-				if n++; n%bench.Batch == 0 && !pb.Next() {
-					return
-				}
-			}
-		})
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Slots", bench.Batch), func(b *testing.B) {
-		gen := slots(b)
-		b.RunParallel(func(pb *testing.PB) {
-			n := 0
-			for id, err := range gen.All(context.Background()) {
-				must(id, err)
-				if n++; n%bench.Batch == 0 && !pb.Next() {
-					return
-				}
-			}
-		})
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Segment", bench.Batch), func(b *testing.B) {
-		gen := counter(b)
-		b.RunParallel(func(pb *testing.PB) {
-			n := 0
-			for id, err := range gen.All(context.Background()) {
-				must(id, err)
-				if n++; n%bench.Batch == 0 && !pb.Next() {
-					return
-				}
-			}
-		})
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Client", bench.Batch), func(b *testing.B) {
-		gen := client(b)
 		b.RunParallel(func(pb *testing.PB) {
 			n := 0
 			for id, err := range gen.All(context.Background()) {

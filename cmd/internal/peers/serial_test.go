@@ -8,11 +8,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/snowflake"
-	gofrs "github.com/gofrs/uuid/v5"
 	"github.com/google/uuid"
-	"github.com/oklog/ulid/v2"
 	"github.com/rs/xid"
-	"github.com/segmentio/ksuid"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/internal/contention"
@@ -85,26 +82,6 @@ func BenchmarkNext(b *testing.B) {
 			must(uuid.NewV7())
 		}
 	})
-	b.Run("impl=uuid.NewRandom", func(b *testing.B) {
-		for b.Loop() {
-			must(uuid.NewRandom())
-		}
-	})
-	b.Run("impl=gofrs.NewV7", func(b *testing.B) {
-		for b.Loop() {
-			must(gofrs.NewV7())
-		}
-	})
-	b.Run("impl=ksuid.New", func(b *testing.B) {
-		for b.Loop() {
-			ksuid.New()
-		}
-	})
-	b.Run("impl=ulid.Make", func(b *testing.B) {
-		for b.Loop() {
-			ulid.Make()
-		}
-	})
 	b.Run("impl=xid.New", func(b *testing.B) {
 		for b.Loop() {
 			xid.New()
@@ -114,12 +91,6 @@ func BenchmarkNext(b *testing.B) {
 		node := must(snowflake.NewNode(1))
 		for b.Loop() {
 			node.Generate()
-		}
-	})
-	b.Run("impl=sonyflake", func(b *testing.B) {
-		flake := newSonyflake()
-		for b.Loop() {
-			must(flake.NextID())
 		}
 	})
 	b.Run("impl=mutex", func(b *testing.B) {
@@ -136,30 +107,6 @@ func BenchmarkNext(b *testing.B) {
 func BenchmarkWait(b *testing.B) {
 	b.Run("impl=Cached", func(b *testing.B) {
 		gen, ctx := cached(b), context.Background()
-		for b.Loop() {
-			must(gen.Wait(ctx))
-		}
-	})
-	b.Run("impl=Default", func(b *testing.B) {
-		gen, ctx := newDefault(b), context.Background()
-		for b.Loop() {
-			must(gen.Wait(ctx))
-		}
-	})
-	b.Run("impl=Slots", func(b *testing.B) {
-		gen, ctx := slots(b), context.Background()
-		for b.Loop() {
-			must(gen.Wait(ctx))
-		}
-	})
-	b.Run("impl=Segment", func(b *testing.B) {
-		gen, ctx := counter(b), context.Background()
-		for b.Loop() {
-			must(gen.Wait(ctx))
-		}
-	})
-	b.Run("impl=Client", func(b *testing.B) {
-		gen, ctx := client(b), context.Background()
 		for b.Loop() {
 			must(gen.Wait(ctx))
 		}
@@ -181,30 +128,6 @@ func BenchmarkNextN(b *testing.B) {
 				must(gen.NextN(ids))
 			}
 		})
-		b.Run(fmt.Sprintf("n=%d/impl=Default", n), func(b *testing.B) {
-			gen := newDefault(b)
-			for b.Loop() {
-				must(gen.NextN(ids))
-			}
-		})
-		b.Run(fmt.Sprintf("n=%d/impl=Slots", n), func(b *testing.B) {
-			gen := slots(b)
-			for b.Loop() {
-				must(gen.NextN(ids))
-			}
-		})
-		b.Run(fmt.Sprintf("n=%d/impl=Segment", n), func(b *testing.B) {
-			gen := counter(b)
-			for b.Loop() {
-				must(gen.NextN(ids))
-			}
-		})
-		b.Run(fmt.Sprintf("n=%d/impl=Client", n), func(b *testing.B) {
-			gen := client(b)
-			for b.Loop() {
-				must(gen.NextN(ids))
-			}
-		})
 	}
 }
 
@@ -213,42 +136,6 @@ func BenchmarkAll(b *testing.B) {
 	b.Run(fmt.Sprintf("n=%d/impl=Cached", bench.Batch), func(b *testing.B) {
 		n := 0
 		for id, err := range cached(b).All(context.Background()) {
-			must(id, err)
-			if n++; n%bench.Batch == 0 && !b.Loop() {
-				return
-			}
-		}
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Default", bench.Batch), func(b *testing.B) {
-		n := 0
-		for id, err := range newDefault(b).All(context.Background()) {
-			must(id, err)
-			if n++; n%bench.Batch == 0 && !b.Loop() {
-				return
-			}
-		}
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Slots", bench.Batch), func(b *testing.B) {
-		n := 0
-		for id, err := range slots(b).All(context.Background()) {
-			must(id, err)
-			if n++; n%bench.Batch == 0 && !b.Loop() {
-				return
-			}
-		}
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Segment", bench.Batch), func(b *testing.B) {
-		n := 0
-		for id, err := range counter(b).All(context.Background()) {
-			must(id, err)
-			if n++; n%bench.Batch == 0 && !b.Loop() {
-				return
-			}
-		}
-	})
-	b.Run(fmt.Sprintf("n=%d/impl=Client", bench.Batch), func(b *testing.B) {
-		n := 0
-		for id, err := range client(b).All(context.Background()) {
 			must(id, err)
 			if n++; n%bench.Batch == 0 && !b.Loop() {
 				return

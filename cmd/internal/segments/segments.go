@@ -199,7 +199,8 @@ counter says. When it stops, it may return unused ids, which lowers the counter 
 set has raised it.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
-		Args: oneTag,
+		Args:              oneTag,
+		ValidArgsFunction: database.CompleteTag(stores),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if least == 0 {
 				return cli.Usagef("want --at-least N, for example --at-least 1000001")

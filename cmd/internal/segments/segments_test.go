@@ -166,9 +166,9 @@ func TestGapless(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for want, args := range map[string][]string{
-		"invoices has a counter already":          {"create", "invoices", "--gapless"},
-		"--gapless and --step do not go together": {"create", "more", "--gapless", "--step", "5"},
-		"keeps no step":                           {"create", "more", "--gapless", "--table", "sequence"},
+		"invoices has a counter already": {"create", "invoices", "--gapless"},
+		"[gapless step] were all set":    {"create", "more", "--gapless", "--step", "5"},
+		"keeps no step":                  {"create", "more", "--gapless", "--table", "sequence"},
 	} {
 		if got := uidring.Invoke(t, "", append([]string{"segments"}, args...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%v: %+v", args, got)

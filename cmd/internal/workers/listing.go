@@ -23,19 +23,22 @@ import (
 // have no rows.
 type Listing struct {
 	Layout     string           `json:"layout"`
-	Last       int64            `json:"last"` // greatest number that was drawn; 0 for none
-	Max        int64            `json:"max"`  // number that the layout can hold
+	Last       int64            `json:"last"` // greatest number that was drawn or that an earlier layout had; 0 for none
+	Max        int64            `json:"max"`  // number that ids of the layout may have
 	Left       int64            `json:"left"` // numbers above Last
 	Workers    []worker.NodeRow `json:"workers"`
 	LeasesLeft int64            `json:"leases_left"` // numbers that can be leased now
+	Earlier    int64            `json:"earlier"`     // held numbers of an earlier layout, whose holders have to restart
 	Leases     []lease.Info     `json:"leases"`
+	Change     string           `json:"change,omitempty"` // that makes the layout the store's, or why there is none
 
-	registry, leases bool // the table is there
+	registry, leases bool  // the table is there
+	first            int64 // number that ids of the layout may have
 }
 
-// newListing reads both tables of an SQL database, or the leases of another store. Its
-// error matches worker.ErrNoTable if neither table is there.
-func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, limit int) (*Listing, error) {
+// newListing reads both tables of an SQL database, or the leases of another store. Ids of the layout have numbers.
+// The error matches worker.ErrNoTable if neither table is there.
+func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, numbers lease.Range, limit int) (*Listing, error) {
 	l := &Listing{Layout: a.Layout().String(), Max: a.MaxWorker(), Workers: []worker.NodeRow{}, Leases: []lease.Info{}}
 	noRegistry := worker.ErrNoTable
 	if open.DB != nil {
@@ -54,18 +57,30 @@ func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, l
 		return nil, noLeases
 	}
 
+	l.first, l.Max = numbers.From, min(l.Max, numbers.To)
 	drawn := len(l.Workers) > 0
 	if drawn {
 		l.Last = l.Workers[0].ID
-		l.Workers = slices.DeleteFunc(l.Workers, func(row worker.NodeRow) bool { return row.Port == "WORKER_LEASE" })
+		l.Workers = slices.DeleteFunc(l.Workers, func(row worker.NodeRow) bool { return row.Port == "WORKER_LEASE" || row.Type == 0 }) // 0: the counter was raised
 	}
+	l.Last = max(l.Last, numbers.From-1)
 	l.Left = max(0, l.Max-l.Last)
-	l.LeasesLeft = l.Max + 1
+	l.LeasesLeft = l.Max + 1 - numbers.From
+	if open.DB != nil && len(leases) == 0 && numbers.From == 0 {
+		l.LeasesLeft-- // a database draws no number 0
+	}
 	if drawn {
-		l.LeasesLeft = l.Left + int64(len(l.Leases))
+		l.LeasesLeft = l.Left
 	}
 	for _, row := range l.Leases {
-		if row.State == lease.StateHeld && row.Number <= l.Max {
+		held := row.State == lease.StateHeld
+		switch {
+		case row.Number < numbers.From && held:
+			l.Earlier++
+		case row.Number < numbers.From || row.Number > l.Max:
+		case drawn && !held:
+			l.LeasesLeft++
+		case !drawn && held:
 			l.LeasesLeft--
 		}
 	}
@@ -82,7 +97,11 @@ func (l *Listing) write(w io.Writer) error {
 		for _, row := range l.Workers {
 			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", row.ID, cli.Printable(row.HostName), process(row.PID, row.Port, row.Type), row.Type, instant(row.Created))
 		}
-		fmt.Fprintf(table, "\n%d of %d numbers are left under %s\n", l.Left, l.Max, l.Layout)
+		left := "no number is left"
+		if l.Left > 0 {
+			left = fmt.Sprintf("%d of the numbers %d to %d are left", l.Left, max(1, l.first), l.Max)
+		}
+		fmt.Fprintf(table, "\n%s under %s\n", left, l.Layout)
 	}
 	if l.registry && l.leases {
 		fmt.Fprintln(table)
@@ -94,6 +113,12 @@ func (l *Listing) write(w io.Writer) error {
 				cli.Printable(row.Host), process(row.PID, row.Port, row.Type), row.Type, instant(row.HeartbeatAt), instant(row.ReservedUntil))
 		}
 		fmt.Fprintf(table, "\n%d numbers can be leased under %s\n", l.LeasesLeft, l.Layout)
+		if l.Earlier > 0 {
+			fmt.Fprintf(table, "%d of the numbers below %d are held by generators of an earlier layout, until they restart\n", l.Earlier, l.first)
+		}
+	}
+	if l.Change != "" {
+		fmt.Fprintf(table, "%s\n", l.Change)
 	}
 	return table.Flush()
 }

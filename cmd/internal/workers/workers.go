@@ -15,6 +15,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -38,7 +39,8 @@ creates neither files nor tables.
 
 Each row of WORKER_NODE is one start of a registry's generator, whose number is never
 used again. Rows whose numbers were drawn to be leased are not listed. Only numbers above
-the newest row's are left.
+the newest row's are left. After a change of the layout, only the new layout's numbers
+count, and workers says how many generators that hold a number have yet to restart.
 
 Each row of WORKER_LEASE, or lease in another store, is a number with its last
 holder. The number is held, free or expired: it is listed as expired if its holder has
@@ -59,19 +61,24 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	show := func(cmd *cobra.Command) error {
 		var list *Listing
 		err := with(cmd, stores, func(open *database.Leases) error {
-			used, unknown := stated, error(nil)
-			if used == (bits.Layout{}) {
-				if used, unknown = open.Remembered(cmd.Context()); unknown != nil {
-					used = bits.Fleet() // to see whether there are tables
-				}
+			var found database.Found
+			var change string
+			var unknown error
+			if stated != (bits.Layout{}) {
+				found, change, unknown = planned(cmd.Context(), open, stated)
+			} else if found, unknown = open.Remembered(cmd.Context()); unknown != nil {
+				found.Layout = bits.Fleet() // to see whether there are tables
 			}
-			allocator, err := bits.NewAllocator(used)
+			allocator, err := bits.NewAllocator(found.Layout)
 			if err != nil {
 				return err
 			}
-			list, err = newListing(cmd.Context(), open, allocator, int(limit))
+			list, err = newListing(cmd.Context(), open, allocator, found.Numbers, int(limit))
 			if errors.Is(err, worker.ErrNoTable) {
 				return errors.New("there is no table WORKER_NODE and no table WORKER_LEASE: no worker has taken a number there yet")
+			}
+			if list != nil {
+				list.Change = change
 			}
 			return cmp.Or(err, unknown)
 		})
@@ -105,12 +112,32 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list at most this many rows of each table; 0 means all")
-	cli.LayoutFlag(cmd, &stated, "layout whose numbers are counted", "the one that the store remembers")
-	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
+	cli.LayoutFlag(cmd, &stated, "layout whose numbers are counted, after a change to it", "the one that the store remembers")
+	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left, earlier and leases,\nand change if --layout is not the store's")
 	flags.BoolVar(&watch, "watch", false, fmt.Sprintf("refresh the list every %v until interrupted", interval))
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores), newRaise(stores))
 	return cmd
+}
+
+// planned returns the numbers that ids of a layout may have, and what a change to it would do if the store has another.
+func planned(ctx context.Context, open *database.Leases, layout bits.Layout) (found database.Found, change string, err error) {
+	found.Layouts = format.LayoutAlone(layout)
+	plan, err := open.PlanLayout(ctx, layout)
+	switch {
+	case errors.Is(err, lease.ErrLayout): // the store remembers none
+		return found, "", nil
+	case errors.Is(err, lease.ErrExhausted):
+		found.Numbers = lease.Range{From: 1 << layout.WorkerBits, To: 1 << layout.WorkerBits}
+		return found, cli.WithoutPrefix(err), nil
+	case err == nil:
+		found.Numbers = plan.Numbers
+		if plan.From != plan.To {
+			change = fmt.Sprintf("the store remembers %s; after layout change --to %s, ids have the numbers %d to %d",
+				plan.From, plan.To, plan.Numbers.From, min(plan.Numbers.To, 1<<plan.To.WorkerBits-1))
+		}
+	}
+	return found, change, err
 }
 
 // with calls f with the store that the command names.
@@ -156,6 +183,7 @@ Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 			number = int64(given)
 			return nil
 		},
+		ValidArgsFunction: database.CompleteNumber(stores),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := with(cmd, stores, func(open *database.Leases) error {
 				free := open.Free

@@ -76,7 +76,7 @@ func TestWorkersJSON(t *testing.T) {
 	register(t, database.Default, "one", "two", "three")
 	for limit, want := range map[string]int{"0": 3, "1": 1, "2": 2, "20": 3} {
 		list := clitest.Decode[workers.Listing](t, uidring.Succeed(t, "workers", "--json", "--limit", limit, "--layout", "long-lived", "--dsn", "sqlite:"+database.Default))
-		if list.Last != 3 || list.Max != 8388607 || list.Left != 8388604 || !strings.HasPrefix(list.Layout, "31/23/9,") {
+		if list.Last != 511 || list.Max != 8388607 || list.Left != 8388096 || !strings.HasPrefix(list.Layout, "31/23/9,") {
 			t.Errorf("%+v", list)
 		}
 		if len(list.Workers) != want {
@@ -106,11 +106,11 @@ func TestWorkersLeases(t *testing.T) {
 5       "two\x1b[31m"    port 8080  CONTAINER  2026-01-02T03:04:05Z
 4       one with blanks  port 8080  CONTAINER  2026-01-02T03:04:05Z
 
-%d of 65535 numbers are left under 31/16/16,epoch=2026-01-01,unit=1s
+%d of the numbers 1 to 65535 are left under 31/16/16,epoch=2026-01-01,unit=1s
 `
 	instant := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	now := func(text string) string { return instant.ReplaceAllString(text, "2026-01-02T03:04:05Z") }
-	const none = "WORKER  HOST  PROCESS  TYPE  CREATED\n\n65532 of 65535 numbers are left under 31/16/16,epoch=2026-01-01,unit=1s\n\n"
+	const none = "WORKER  HOST  PROCESS  TYPE  CREATED\n\n65532 of the numbers 1 to 65535 are left under 31/16/16,epoch=2026-01-01,unit=1s\n\n"
 	if got, want := now(uidring.Succeed(t, "workers")), none+fmt.Sprintf(leases, 65534); got != want {
 		t.Errorf("leases alone:\n%s\nwant\n%s", got, want)
 	}
@@ -120,7 +120,7 @@ func TestWorkersLeases(t *testing.T) {
 	}
 
 	got := uidring.Succeed(t, "workers", "--limit", "1", "--layout", "31/1/9")
-	for _, want := range []string{"\n3      expired", "\n5       \"two", "\n0 of 1 numbers are left under 31/1/9,", "\n2 numbers can be leased under 31/1/9,"} {
+	for _, want := range []string{"\n3      expired", "\n5       \"two", "\nno number is left under 31/1/9,", "\n0 numbers can be leased under 31/1/9,"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -130,8 +130,7 @@ func TestWorkersLeases(t *testing.T) {
 	}
 }
 
-// Numbers of the layout that the store remembers are counted. Numbers above a layout's
-// greatest do not count against it.
+// Numbers of the layout that the store remembers are counted, and none above a layout's greatest.
 func TestWorkersOfLayout(t *testing.T) {
 	clitest.Elsewhere(t)
 	for _, worker := range []string{"lease", "registry"} {
@@ -141,8 +140,16 @@ func TestWorkersOfLayout(t *testing.T) {
 		}
 	}
 	fillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
-	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n4 numbers can be leased under 31/1/9,") {
-		t.Error(got)
+	for layout, wants := range map[string][]string{ // those that a change would leave, whatever is held now
+		"31/1/9":     {"\n0 numbers can be leased under 31/1/9,", "\nchange the layout of WORKER_LEASE: no worker number of 31/1/9,"},
+		"long-lived": {"\n8387968 numbers can be leased under 31/23/9,", "\nthe store remembers 31/16/16,", "after layout change --to 31/23/9,epoch=2026-01-01,unit=1s, ids have the numbers 640 to 8388607\n"},
+	} {
+		got := uidring.Succeed(t, "workers", "--layout", layout)
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s\nwant %q", layout, got, want)
+			}
+		}
 	}
 }
 
@@ -172,18 +179,18 @@ func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
 	need.Must(t, worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet: give --layout") {
+	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet; the first start records the layout that it states, else fleet (for a registry, registry). To go on without a record, give --layout") {
 		t.Errorf("%+v, want a word on the layout", got)
 	}
-	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 of 65535 numbers are left") {
+	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 of the numbers 1 to 65535 are left") {
 		t.Error(got)
 	}
 	if got := uidring.Succeed(t, "workers", "--layout", "fleet", "--json"); !strings.Contains(got, `"last":0`) || !strings.Contains(got, `"workers":[]`) ||
-		!strings.Contains(got, `"leases_left":65536,"leases":[]`) {
+		!strings.Contains(got, `"leases_left":65535,"earlier":0,"leases":[]`) {
 		t.Error(got)
 	}
 	need.Must(t, worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65536 numbers can be leased") {
+	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 numbers can be leased") {
 		t.Error(got)
 	}
 }

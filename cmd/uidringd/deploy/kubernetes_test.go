@@ -31,6 +31,8 @@ var resources = map[string]string{
 	"policy/v1 PodDisruptionBudget":            "/apis/policy/v1/namespaces/ids/poddisruptionbudgets",
 	"rbac.authorization.k8s.io/v1 Role":        "/apis/rbac.authorization.k8s.io/v1/namespaces/ids/roles",
 	"rbac.authorization.k8s.io/v1 RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/ids/rolebindings",
+	"gateway.networking.k8s.io/v1 HTTPRoute":   "/apis/gateway.networking.k8s.io/v1/namespaces/ids/httproutes",
+	"gateway.networking.k8s.io/v1 GRPCRoute":   "/apis/gateway.networking.k8s.io/v1/namespaces/ids/grpcroutes",
 }
 
 var head = regexp.MustCompile(`(?m)^apiVersion: (\S+)\nkind: (\S+)\n`)
@@ -70,7 +72,14 @@ type object struct {
 		Selector    json.RawMessage // a Service's labels, or others' matchLabels
 		PodSelector json.RawMessage // of a NetworkPolicy
 		ServiceName string
-		Template    struct {
+		Ports       []struct{ Port int } // of a Service
+		Rules       []struct {
+			BackendRefs []struct {
+				Name string
+				Port int
+			}
+		} // of a route
+		Template struct {
 			Metadata struct{ Labels map[string]string }
 			Spec     pod
 		}
@@ -165,6 +174,39 @@ func TestKubernetes(t *testing.T) {
 				checkConfig(t, template.Spec, objects["ConfigMap"].Data["uidring.yaml"], worker)
 			}
 		})
+	}
+}
+
+// An API server that has the kinds of the Gateway API accepts the routes, and they lead to the Service of the servers.
+func TestGateway(t *testing.T) {
+	k := servertest.StartKube(t)
+	k.Namespace(t, "ids")
+	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "sigs.k8s.io/gateway-api@v1.4.1")
+	download.Dir, download.Env = t.TempDir(), append(os.Environ(), "GOWORK=off")
+	out, err := download.Output()
+	if err != nil {
+		need.Skip(t, err)
+	}
+	var module struct{ Dir string }
+	need.Must(t, json.Unmarshal(out, &module))
+	for _, kind := range []string{"httproutes", "grpcroutes"} {
+		k.Must(t, http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", read(t, module.Dir+"/config/crd/standard/gateway.networking.k8s.io_"+kind+".yaml"))
+		servertest.Eventually(t, "the kind is served", func() bool {
+			_, err := k.Do(http.MethodGet, "/apis/gateway.networking.k8s.io/v1/namespaces/ids/"+kind, "")
+			return err == nil
+		})
+	}
+	routes := apply(t, k, "gateway.yaml")
+	if len(routes) != 2 {
+		t.Errorf("%d kinds of routes, want 2", len(routes))
+	}
+	for _, manifest := range []string{"deployment", "statefulset"} {
+		service := apply(t, k, "kubernetes/"+manifest+".yaml")["Service"]
+		for kind, route := range routes {
+			if to := route.Spec.Rules[0].BackendRefs[0]; to.Name != service.Metadata.Name || to.Port != service.Spec.Ports[0].Port {
+				t.Errorf("%s leads to %+v, not to the service of %s: %+v", kind, to, manifest, service)
+			}
+		}
 	}
 }
 

@@ -200,12 +200,9 @@ func serve(t *testing.T, generators map[string]uid.Reporter, config uidstatus.Co
 	return server
 }
 
-// layout has a ring of 2,048 ids, so that a few show in the picture, and lasts.
-var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: bits.Registry().Epoch, Unit: time.Second}
-
 func cached(t *testing.T) *uid.Cached {
 	t.Helper()
-	g, err := uid.NewCached(t.Context(), lease.NewStatic(7), uid.CachedConfig{Layout: layout})
+	g, err := uid.NewCached(t.Context(), lease.NewStatic(7), uid.CachedConfig{Layout: bits.JSSafe()}) // a ring of 8,192 ids, so that a few show in the picture
 	need.Must(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	return g

@@ -26,6 +26,7 @@ var aparts = map[string][]apart{
 		{name: "temporary", session: "CREATE TABLE {t}_made LIKE {t}; CREATE TEMPORARY TABLE {t} LIKE {t}_made", want: "it is a temporary table"},
 		{name: "view of a user", session: "RENAME TABLE {t} TO {t}_all; CREATE VIEW {t} AS SELECT * FROM {t}_all WHERE CURRENT_USER() <> ''", want: "it is a view"},
 		{name: "view", session: "RENAME TABLE {t} TO {t}_all; CREATE VIEW {t} AS SELECT * FROM {t}_all"},
+		{name: "partitions", session: "ALTER TABLE {t} PARTITION BY KEY (biz_tag) PARTITIONS 2"},
 	},
 	"postgres": {
 		{name: "temporary", session: "CREATE TEMPORARY TABLE {t} (LIKE {t} INCLUDING ALL)", want: "it is a temporary table in pg_temp_"},
@@ -42,11 +43,16 @@ var aparts = map[string][]apart{
 		{name: "all rows", session: "ALTER TABLE {t} ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON {t} USING (true); SET ROLE {r}"},
 		{name: "view of a user", session: "ALTER TABLE {t} RENAME TO {t}_all; CREATE VIEW {t} AS SELECT * FROM {t}_all WHERE CURRENT_USER <> ''", want: "it is a view"},
 		{name: "view", session: "ALTER TABLE {t} RENAME TO {t}_all; CREATE VIEW {t} AS SELECT * FROM {t}_all"},
+		{name: "rule", session: "CREATE RULE r AS ON UPDATE TO {t} DO INSTEAD NOTHING", want: "it has the rule r"},
+		{name: "inherited", session: "CREATE TABLE {t}_more () INHERITS ({t})", want: "tables inherit from it"},
+		{name: "partitions", session: "ALTER TABLE {t} RENAME TO {t}_rest; CREATE TABLE {t} (LIKE {t}_rest INCLUDING DEFAULTS, PRIMARY KEY (biz_tag)) PARTITION BY LIST (biz_tag); " +
+			"ALTER TABLE {t} ATTACH PARTITION {t}_rest DEFAULT"},
 	},
 	"sqlite": {
 		{name: "temporary", session: "CREATE TEMPORARY TABLE {t} AS SELECT * FROM {t}", want: "it is a temporary table"},
 		{name: "in memory", session: "ATTACH ':memory:' AS mem; CREATE TABLE mem.{t} AS SELECT * FROM main.{t}", prefix: "mem.", want: "its database is in memory"},
 		{name: "attached", session: "ATTACH '' AS other; CREATE TABLE other.{t} AS SELECT * FROM main.{t}; DROP TABLE main.{t}", want: "it is in the attached database other"},
+		{name: "temporary view", session: "CREATE TEMPORARY VIEW {t} AS SELECT * FROM main.{t}", want: "it is a temporary table"},
 	},
 }
 

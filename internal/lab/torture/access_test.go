@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"net/http"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -41,6 +42,7 @@ type access struct {
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
 	sql      *gorm.DB                                  // nil without SQL
+	kube     *http.Client                              // nil without Kubernetes
 	close    func()
 }
 
@@ -111,6 +113,7 @@ func openKube(address, ca string) (*access, error) {
 	}
 	return &access{
 		leases: workerkube.NewStore(config, workerkube.Config{Namespace: "default"}),
+		kube:   &http.Client{Transport: transport},
 		close:  func() { utilnet.CloseIdleConnectionsFor(transport) },
 	}, nil
 }

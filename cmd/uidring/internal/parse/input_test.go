@@ -1,15 +1,20 @@
 package parse_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/layout"
 	"github.com/uidring/uidring/cmd/uidring/internal/parse"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -50,8 +55,7 @@ func TestParseForms(t *testing.T) {
 	}
 }
 
-// A number that another program has spelled is refused with what to do about it, and never taken for
-// another form.
+// Numbers as spreadsheets and other programs write them are refused, with advice. They are never read as base32 or base62.
 func TestParseSpellings(t *testing.T) {
 	const lost, float, groups, quotes = "has rounded this number", "was a floating-point number", "separators between groups", "quotation marks"
 	for text, want := range map[string]string{
@@ -144,7 +148,7 @@ func TestParseDoubtful(t *testing.T) {
 		"1 2 3":                              "3 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, the first is 1: its time is on the first day",
 		"1000000 --json":                     "1 doubtful",
 		"1 --layout snowflake":               "1 doubtful",
-		"9223372036854775807":                "its time is in the future",
+		"9223372036854775807":                "its time is more than 24 hours in the future",
 		"5313046343901185":                   "",
 		"5313046343901185 1 --uid-generator": "1 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, the first is 1: ",
 		"1 --vesta":                          "",
@@ -168,7 +172,7 @@ func TestParseDoubtful(t *testing.T) {
 // The layout is that of an object, or of the database that is named or found. A database that knows none is an error.
 func TestParseFindsLayout(t *testing.T) {
 	clitest.Elsewhere(t)
-	both := clitest.Of(parse.New, clitest.SQL(gen.New))
+	both := clitest.Of(parse.New, clitest.SQL(gen.New), clitest.SQL(layout.New))
 	run := func(stdin, args string) clitest.Outcome { return both.Invoke(t, stdin, strings.Fields(args)...) }
 	const long = "--layout 31/20/12"
 	ids := run("", "gen -n 2 --worker static:1 --layout fleet").Stdout
@@ -183,8 +187,28 @@ func TestParseFindsLayout(t *testing.T) {
 	if got := run(made, "parse --json --dsn named.db"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
 		t.Errorf("named: %+v", got)
 	}
-	if got := run(made, "parse --json --dsn named.db --layout 31/16/16"); strings.Contains(got.Stdout, `"worker":1,`) {
+	if got := run(made, "parse --json --dsn named.db --layout 31/16/16"); got.Code != 0 || strings.Count(got.Stdout, `"worker":0,`) != 2 {
 		t.Errorf("stated: %+v", got)
+	}
+	if got := run(run("", "gen --worker static:900 "+long).Stdout, "parse --dsn named.db "+long); got.Code != 3 {
+		t.Errorf("stated beside a database that has not given the worker: %+v", got)
+	}
+	before := run("", "gen --dsn changed.db "+long).Stdout
+	run("", "layout change --to fleet --dsn changed.db")
+	after := run("", "gen --dsn changed.db").Stdout
+	got := run(before+after+before, "parse --json --dsn changed.db")
+	if want := regexp.MustCompile(`^.*"worker":1,.*"31/20/12,.*\n.*"worker":2,.*"31/16/16,.*\n.*"worker":1,.*"31/20/12,.*\n$`); got.Code != 0 || !want.MatchString(got.Stdout) ||
+		got.Stderr != "uidring: 2 of the layout 31/20/12,epoch=2026-01-01,unit=1s, which the database had before it changed; the first is "+before {
+		t.Errorf("ids from before and after a change: %+v", got)
+	}
+	if got := run(before, "parse --dsn changed.db --layout fleet"); got.Code != 3 || !strings.Contains(got.Stderr, "since the layout changed, worker numbers begin at 2;") {
+		t.Errorf("an id from before a change, read under the layout that is stated: %+v", got)
+	}
+	if got := run("", "gen --dsn changed.db --worker static:1"); got.Code != 2 || !strings.Contains(got.Stderr, "want a worker number from 2 to 65535") {
+		t.Errorf("a number of the layout before: %+v", got)
+	}
+	if got := run(run("", "gen --dsn changed.db --worker static:2").Stdout+run("", "gen --dsn named.db --worker static:1 --json").Stdout, "parse --dsn changed.db"); got.Code != 0 {
+		t.Errorf("static numbers with the layouts of databases: %+v", got)
 	}
 	if got := run("", "parse --dsn missing.db 1"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") || got.Stdout != "" {
 		t.Errorf("missing: %+v", got)
@@ -192,6 +216,9 @@ func TestParseFindsLayout(t *testing.T) {
 	need.Must(t, os.Rename("named.db", "uidring.db"))
 	if got := run(made, "parse --json"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
 		t.Errorf("found: %+v", got)
+	}
+	if got := run("", "gen --worker static:7"); !strings.Contains(got.Stderr, "layout 31/20/12,epoch=2026-01-01,unit=1s (which the database remembers, SQLite file ") {
+		t.Errorf("a static number beside uidring.db: %+v", got)
 	}
 	others := run("", "gen -n 1 --worker static:900 "+long).Stdout
 	if got := run(others, "parse"); got.Code != 3 || !strings.Contains(got.Stderr, "the greatest worker number that the database has given is 1;") {
@@ -212,6 +239,29 @@ func TestParseFindsLayout(t *testing.T) {
 	need.Must(t, os.WriteFile("uidring.db", []byte("text"), 0o600))
 	if got := run(made, "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "not an SQLite file") || got.Stdout != "" {
 		t.Errorf("unreadable: %+v", got)
+	}
+}
+
+// The database is asked when the first id is there: parse may stand behind gen in a pipe, and start before it.
+func TestParseBehindGen(t *testing.T) {
+	clitest.Elsewhere(t)
+	ids, write := io.Pipe()
+	var making sync.WaitGroup
+	making.Go(func() {
+		got := clitest.Of(clitest.SQL(gen.New)).Invoke(t, "", "gen", "--dsn", "new.db")
+		if got.Code != 0 {
+			t.Errorf("gen: %+v", got)
+		}
+		_, _ = io.WriteString(write, got.Stdout)
+		_ = write.Close()
+	})
+	var stdout, stderr bytes.Buffer
+	if code := uidring.Run(t.Context(), ids, &stdout, &stderr, "parse", "--dsn", "new.db"); code != 0 || stdout.Len() == 0 || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
+	}
+	making.Wait()
+	if got := uidring.Invoke(t, "", "parse", "--dsn", "missing.db"); got != (clitest.Outcome{}) {
+		t.Errorf("no ids: %+v, want nothing", got)
 	}
 }
 

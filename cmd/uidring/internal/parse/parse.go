@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,11 +44,17 @@ per line, or objects as gen --json writes them. Times are in UTC.
 parse needs the layout of the ids, including its epoch. It uses --layout, else the layout
 in an object of gen --json, else the one that the database of --dsn or $UIDRING_DSN
 remembers, else that of uidring.db in the current directory, and fleet if there is no such
-file. A database that cannot be read or remembers no layout is an error.
+file. A database that cannot be read or remembers no layout is an error. With --layout,
+only --dsn has parse read a database, for the worker numbers that it has given.
 
-An id is doubtful if its time is more than 24 hours from now, or on the first day of the
-layout, or if the database has given no such worker number: it probably has another
-layout, or comes from a counter. parse says so on standard error, and exits with 3.
+If the database has changed its layout, parse finds the layout of each id by its worker
+number, and says on standard error how many ids have an earlier one.
+
+An id is doubtful if its time is more than 24 hours in the future, or on the first day of
+the layout, or if the database has given no such worker number under the layout: it
+probably has another layout, or comes from a counter. parse marks it, says so on standard
+error, and exits with 3. An id of another layout whose time is in the past, and whose
+worker number was given, is not recognized.
 
 uid-generator's epoch is midnight on epochStr in the time zone of its JVM. If epochStr
 is not set, the epoch is midnight, China time, on 2016-05-20: use
@@ -76,17 +83,15 @@ code is then 1.`,
 			case vesta:
 				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
 			}
-			found := database.Found{Layout: bits.Fleet(), Greatest: -1} // which Vesta's ids do not need
-			if !vesta {
-				if found, err = database.FindLayout(cmd.Context(), cmd, nil, layout); err != nil {
-					return err
+			find := func() (format.Layouts, error) {
+				if vesta { // whose ids do not need one
+					return format.LayoutAlone(bits.Fleet()), nil
 				}
+				found, err := database.FindLayout(cmd.Context(), cmd, nil, layout)
+				return found.Layouts, err
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			p := &parser{read: form.Parse, hint: text.Hint, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
-			if err := p.use(found); err != nil {
-				return &cli.UsageError{Err: err}
-			}
+			p := &parser{read: form.Parse, hint: text.Hint, find: find, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
 			if len(args) == 0 {
 				args = []string{"-"}
 				if cli.Terminal(cmd.InOrStdin()) {
@@ -101,25 +106,26 @@ code is then 1.`,
 	}
 	flags := cmd.Flags()
 	database.LayoutFlag(cmd, nil, &layout, "layout of the ids")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout,\nand doubt if the id is doubtful")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
 	flags.BoolVar(&vesta, "vesta", false, "read Vesta ids, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
-	cmd.MarkFlagsMutuallyExclusive("vesta", "layout", "dsn")
+	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")
+	cmd.MarkFlagsMutuallyExclusive("vesta", "dsn")
 	return cmd
 }
 
 type parser struct {
 	read   func(text string) (uid.ID, error)
 	hint   func(text string) string
+	find   func() (format.Layouts, error)
 	of     func(*bits.Allocator) *format.Form
-	vesta  bool   // the ids have no layout
-	stated bool   // the layout is not that of an object
-	named  string // the layout of the last object
-	found  database.Found
-	bits   *bits.Allocator
-	form   *format.Form
+	vesta  bool           // the ids have no layout
+	stated bool           // the layout is not that of an object
+	named  string         // the layout of the last object
+	ids    *format.Reader // nil until the first id has been read
+	forms  []*format.Form // of the layouts of ids
 	out    *bufio.Writer
 	errs   io.Writer
 	text   []byte // of the line being written
@@ -128,14 +134,43 @@ type parser struct {
 	doubt  int    // ids that are doubtful
 	first  uid.ID // of them
 	why    string // first is
+	past   []past // in the order of appearance
 }
 
-// use reads the following ids as those of a layout.
-func (p *parser) use(found database.Found) (err error) {
-	if p.bits, err = bits.NewAllocator(found.Layout); err == nil {
-		p.found, p.form = found, p.of(p.bits)
+// past are the ids of a layout that the store had before a change.
+type past struct {
+	layout string
+	ids    int
+	first  uid.ID
+}
+
+// use reads the following ids as those of layouts.
+func (p *parser) use(layouts format.Layouts) error {
+	ids, err := format.NewReader(layouts)
+	if err != nil {
+		return err
 	}
-	return err
+	p.ids, p.forms = ids, nil
+	for _, allocator := range ids.Allocators {
+		p.forms = append(p.forms, p.of(allocator))
+	}
+	return nil
+}
+
+// start finds the layouts of ids. The first id is there by then, so that a generator in the same pipe has recorded its
+// layout and its worker number.
+func (p *parser) start() error {
+	if p.ids != nil {
+		return nil
+	}
+	layouts, err := p.find()
+	if err != nil {
+		return err
+	}
+	if err := p.use(layouts); err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	return nil
 }
 
 func (p *parser) arguments(args []string, stdin io.Reader) error {
@@ -143,7 +178,7 @@ func (p *parser) arguments(args []string, stdin io.Reader) error {
 		var err error
 		if arg == "-" {
 			err = p.lines(stdin)
-		} else {
+		} else if err = p.start(); err == nil {
 			err = p.parse(strings.TrimSpace(arg), 0)
 		}
 		if err != nil {
@@ -161,6 +196,9 @@ func (p *parser) lines(in io.Reader) error {
 			line = strings.TrimPrefix(line, "\ufeff") // a byte order mark, which Windows writes
 		}
 		if text := p.idOf(strings.TrimSpace(line)); text != "" && (err == nil || errors.Is(err, io.EOF)) {
+			if fault := p.start(); fault != nil {
+				return fault
+			}
 			err = cmp.Or(p.parse(text, number), err)
 		}
 		if errors.Is(err, io.EOF) {
@@ -180,7 +218,7 @@ func (p *parser) idOf(line string) string {
 		return line
 	}
 	if object.Layout != "" && object.Layout != p.named && !p.stated && !p.vesta {
-		if layout, err := bits.ParseLayout(object.Layout); err == nil && p.use(database.Found{Layout: layout, Greatest: -1}) == nil {
+		if layout, err := bits.ParseLayout(object.Layout); err == nil && p.use(format.LayoutAlone(layout)) == nil {
 			p.named = object.Layout
 		}
 	}
@@ -214,45 +252,48 @@ func (p *parser) parse(text string, line int) error {
 	if id == 0 {
 		return p.fail(line, fmt.Errorf("%w: 0 stands for an id that is not set", uid.ErrSyntax))
 	}
-	if p.text, err = p.form.Append(p.text[:0], int64(id)); err != nil {
+	layout, doubt := 0, ""
+	if !p.vesta {
+		layout, doubt = p.ids.Find(int64(id))
+	}
+	if p.text, err = p.forms[layout].Append(p.text[:0], int64(id)); err != nil {
 		return p.fail(line, err)
 	}
-	if why := p.doubtful(id); why != "" {
-		if p.doubt++; p.doubt == 1 {
-			p.first, p.why = id, why
-		}
+	if mark := p.forms[layout].Doubt; doubt != "" && mark != nil {
+		p.text = mark(p.text, doubt)
 	}
+	p.count(id, layout, doubt)
 	if !p.begun {
 		p.begun = true
-		p.text = append([]byte(p.form.Header), p.text...)
+		p.text = append([]byte(p.forms[layout].Header), p.text...)
 	}
 	_, err = p.out.Write(p.text)
 	return err
 }
 
-// doubtful says why an id is probably not of the layout, as small ids of a counter, whose time is on the layout's
-// first day. It returns "" if nothing speaks against the id.
-func (p *parser) doubtful(id uid.ID) string {
-	parts, err := p.bits.Parse(int64(id))
+// count counts ids that are doubtful or have an earlier layout, by its index.
+func (p *parser) count(id uid.ID, layout int, doubt string) {
 	switch {
-	case err != nil || p.vesta:
-	case time.Until(parts.Time) > uid.DefaultMaxBorrow:
-		return "its time is in the future"
-	case parts.Time.Sub(p.bits.Layout().Epoch) < day && time.Since(p.bits.Layout().Epoch) > day:
-		return "its time is on the first day of the layout"
-	case p.found.Greatest >= 0 && parts.Worker > p.found.Greatest:
-		return fmt.Sprintf("the greatest worker number that the database has given is %d", p.found.Greatest)
+	case doubt != "":
+		if p.doubt++; p.doubt == 1 {
+			p.first, p.why = id, doubt
+		}
+	case layout > 0:
+		name := p.ids.Allocators[layout].Layout().String()
+		i := slices.IndexFunc(p.past, func(is past) bool { return is.layout == name })
+		if i < 0 {
+			i, p.past = len(p.past), append(p.past, past{layout: name, first: id})
+		}
+		p.past[i].ids++
 	}
-	return ""
 }
-
-const day = 24 * time.Hour
 
 // negative explains a negative id. uid-generator makes such ids when its layout has
 // ended: the tick then runs over into the sign.
 func (p *parser) negative(text string) error {
 	id, err := strconv.ParseInt(text, 10, 64)
-	layout := p.bits.Layout()
+	present := p.ids.Allocators[0]
+	layout := present.Layout()
 	if err != nil || id >= 0 || layout.Bits() < 63 {
 		return nil
 	}
@@ -262,7 +303,7 @@ func (p *parser) negative(text string) error {
 	}
 	made := layout.Epoch.Add(time.Duration(tick) * layout.Unit)
 	return fmt.Errorf("%w: %d is negative: uid-generator continues with negative ids when its layout ends, here on %s; this one would be from %s, by worker %d",
-		uid.ErrSyntax, id, layout.End().Format(time.DateOnly), made.Format(time.RFC3339), id>>layout.SequenceBits&p.bits.MaxWorker())
+		uid.ErrSyntax, id, layout.End().Format(time.DateOnly), made.Format(time.RFC3339), id>>layout.SequenceBits&present.MaxWorker())
 }
 
 // fail reports what is wrong with an id, after the ids before it. Binary input would
@@ -284,9 +325,12 @@ func (p *parser) fail(line int, fault error) error {
 
 // end reports how many errors were not shown, and that ids are doubtful.
 func (p *parser) end() error {
+	for _, is := range p.past {
+		fmt.Fprintf(p.errs, "uidring: %d of the layout %s, which the database had before it changed; the first is %d\n", is.ids, is.layout, is.first)
+	}
 	if p.doubt > 0 {
 		fmt.Fprintf(p.errs, "uidring: %d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
-			p.doubt, p.bits.Layout(), p.first, p.why)
+			p.doubt, p.ids.Allocators[0].Layout(), p.first, p.why)
 	}
 	if more := p.failed - maxErrors; more > 0 {
 		fmt.Fprintf(p.errs, "uidring: %d more are not ids\n", more)

@@ -43,33 +43,33 @@ ID                   TIME                  WORKER   SEQUENCE
 `},
 		{"1 1234567890123456789 --layout snowflake", `
 ID                   TIME                      WORKER  SEQUENCE
-1                    2010-11-04T01:42:54.657Z  0       1
+1                    2010-11-04T01:42:54.657Z  0       1  doubtful
 1234567890123456789  2020-03-02T19:54:56.824Z  664     277
 `},
 		{"9223372036854775807 7 --layout 40/10/13", `
 ID                   TIME                   WORKER  SEQUENCE
-9223372036854775807  36868-02-20T00:36:15Z  1023    8191
-7                    2026-01-01T00:00:00Z   0       7
+9223372036854775807  36868-02-20T00:36:15Z  1023    8191  doubtful
+7                    2026-01-01T00:00:00Z   0       7  doubtful
 `},
 		{"3 --layout 4/0/1,unit=1us", `
 ID  TIME                         WORKER  SEQUENCE
-3   2026-01-01T00:00:00.000001Z  0       1
+3   2026-01-01T00:00:00.000001Z  0       1  doubtful
 `},
 		{"3 --layout 4/0/1,unit=1ns", `
 ID  TIME                            WORKER  SEQUENCE
-3   2026-01-01T00:00:00.000000001Z  0       1
+3   2026-01-01T00:00:00.000000001Z  0       1  doubtful
 `},
 		{"3 --layout 4/0/1,epoch=2016-05-20T00:00:00.5+08:00", `
 ID  TIME                      WORKER  SEQUENCE
-3   2016-05-19T16:00:01.500Z  0       1
+3   2016-05-19T16:00:01.500Z  0       1  doubtful
 `},
 		{"2719749 4095 --layout " + parts, `
 ID                   TIME                      WORKER  DATACENTER  PART2  SEQUENCE
-2719749              2026-01-01T00:00:00.000Z  664     20          24     5
-4095                 2026-01-01T00:00:00.000Z  0       0           0      4095
+2719749              2026-01-01T00:00:00.000Z  664     20          24     5  doubtful
+4095                 2026-01-01T00:00:00.000Z  0       0           0      4095  doubtful
 `},
 		{"2719749 --json --layout " + parts, `
-{"id":"2719749","time":"2026-01-01T00:00:00.000Z","worker":664,"worker_parts":{"datacenter":20,"part2":24},"sequence":5,"layout":"41/datacenter:5+5/12,epoch=2026-01-01,unit=1ms"}
+{"id":"2719749","time":"2026-01-01T00:00:00.000Z","worker":664,"worker_parts":{"datacenter":20,"part2":24},"sequence":5,"layout":"41/datacenter:5+5/12,epoch=2026-01-01,unit=1ms","doubt":"its time is on the first day of the layout"}
 `},
 		{"2719749 --uid-generator --layout " + parts, `
 {"UID":"2719749","timestamp":"2026-01-01 00:00:00","workerId":"664","sequence":"5"}

@@ -90,6 +90,9 @@ func TestParse(t *testing.T) {
 	if got := fmt.Sprint(parsed.WorkerParts); got != "[{datacenter 1} {machine 6}]" {
 		t.Errorf("parts are %s", got)
 	}
+	if got := ask(h, "GET", "/v1/default/parse/9223372036854775807").Body.String(); !strings.Contains(got, `"note":"doubtful: its time is more than 24 hours in the future"`) {
+		t.Errorf("%s, want that it is doubtful", got)
+	}
 	n, _ := strconv.ParseInt(id, 10, 64)
 	if parsed.Sequence != n&4095 {
 		t.Errorf("sequence of %s is %d", id, parsed.Sequence)

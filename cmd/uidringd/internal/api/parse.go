@@ -9,7 +9,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// parts is what an id carries. The ids of a counter carry nothing: Note says so.
+// parts is what an id carries. Note says that the id is doubtful, or that the ids of a counter carry nothing.
 type parts struct {
 	ID       uid.ID      `json:"id"`
 	Layout   string      `json:"layout,omitempty"`
@@ -39,6 +39,9 @@ func (a api) parse(w http.ResponseWriter, r *http.Request, caller service.Caller
 		return writeJSON(w, parts{ID: id, Note: "the ids of a counter carry no time"})
 	}
 	answer := parts{ID: id, Layout: p.Layout.String(), Time: &p.Time, Worker: &p.Worker, Sequence: &p.Sequence}
+	if p.Doubt != "" {
+		answer.Note = "doubtful: " + p.Doubt
+	}
 	for _, part := range p.Named {
 		answer.Parts = append(answer.Parts, namedPart{part.Name, part.Value})
 	}

@@ -81,10 +81,10 @@ type Log struct {
 }
 
 // Entry holds the settings of a generator of any kind.
-type Entry struct {
-	Settings
-	unread error // of keys that could not be read
-}
+type Entry struct{ Settings }
+
+// MarshalYAML writes the generator's own keys.
+func (e Entry) MarshalYAML() (any, error) { return e.Settings, nil }
 
 // Settings are the keys of a generator: a [*Cached], [*Default], [*Slots], [*Segment] or
 // [*Tags]. Its kind decides which keys it has.
@@ -231,8 +231,8 @@ func defaults() *Config {
 	}
 }
 
-// kinds are all kinds, by their names.
-var kinds = map[string]kind{
+// kinds make a generator of a kind, with the defaults of that kind.
+var kinds = map[string]func() Settings{
 	"cached": func() Settings {
 		return &Cached{
 			Clocked:       newClocked(),

@@ -75,7 +75,7 @@ func TestOneStore(t *testing.T) {
 		{"worker: statefulset, store: db", "store: db, numbers: 100-200", ""},
 		{`worker: "static:384", store: db` + sites, "store: db, numbers: region=3" + sites, "[0].worker: is static:384" + taken},
 		{`worker: "static:383", store: db` + sites, "store: db, numbers: region=3" + sites, ""},
-		{"store: db", "store: db, numbers: region=3", `[1].numbers: out of range: the site is "region=3", want a value of the first part`},
+		{"store: db", "store: db, numbers: region=3", "[1].numbers: is region=3, and the layout names no parts of the worker number: want a layout that does"},
 		{"store: db" + sites, "store: db, numbers: region=8" + sites, "[1].numbers: out of range: region is 8, want 0 to 7"},
 		{"store: db, layout: snowflake", "store: db, layout: fleet", "[1].layout: is "},
 		{"store: db, layout: 41/datacenter:5+machine:5/12", "store: db, layout: 41/10/12", ""},
@@ -123,6 +123,9 @@ func TestFault(t *testing.T) {
 		{"generators: [{name: ids, kind: [cached]}]", "line 1: generators[0].kind: want a string"},
 		{"generators: [{name: [ids], kind: cached, worker: \"static:1\"}]\ntokens: [{name: t, generators: [ids], sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}]",
 			"line 1: generators[0].name: want a string"},
+		{"generators: [{name: ids, kind: cachd, slots: 4, bost_power: 3}]", "line 1: generators[0].kind: is \"cachd\", want cached, default, segment, slots, tags\n" +
+			"line 1: generators[0].bost_power: there is no such key, want one of name, kind, ids, optional, layout, worker, store, numbers, window, expiry, ids_per_s, boost_power, " +
+			"padding_factor, schedule, max_borrow, max_age, max_backward, table, step, min_step, max_step, ahead, load_at, load_timeout, limit, tag, create, slots, match, max_tags, idle"},
 		{"generators: [{name: ids}]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
 		{"log: {? [a] : b}" + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{`log: {"": b}` + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},

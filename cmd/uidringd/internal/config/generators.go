@@ -143,7 +143,9 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		if settled && g.Worker.Kind == source.Static && g.Worker.Number > a.MaxWorker() {
 			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
 		}
-		if g.Numbers != nil && g.Numbers.site != "" {
+		if site := g.Numbers != nil && g.Numbers.site != ""; site && layout.WorkerParts == "" {
+			d.fault(at+".numbers", "is %s, and the layout names no parts of the worker number: want a layout that does, such as 31/region:3+process:13/16, since no store remembers the names", g.Numbers.site)
+		} else if site {
 			if g.Numbers.From, g.Numbers.To, err = a.WorkerRange(g.Numbers.site); err != nil {
 				d.fault(at+".numbers", "%s", cli.WithoutPrefix(err))
 			}

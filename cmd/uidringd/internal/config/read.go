@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -70,18 +71,11 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 		}
 		return nil, Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
 	}
-	d, c := &document{positions: map[string]position{}}, defaults()
-	d.locate("", position{value: root.Content[0]})
-	d.explain(root.Load(c, yaml.WithKnownFields(), yaml.WithUniqueKeys(false)))
+	d, c := &document{nodes: map[string]*yaml.Node{"": root.Content[0]}}, defaults()
+	d.decode("", root.Content[0], reflect.ValueOf(c).Elem())
 	c.Listen = cmp.Or(flags.Listen, c.Listen)
 	if flags.Redis != "" {
 		c.Redis = &Redis{Listen: flags.Redis}
-	}
-	for i, e := range c.Generators {
-		d.explain(e.unread)
-		if at := item("generators", i); errors.Is(e.unread, errKind) && !d.broken(at+".kind") {
-			d.fault(at, "%v", errKind)
-		}
 	}
 	d.unreadable = d.faults
 	c.check(d, flags.Anonymous)
@@ -96,64 +90,13 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 
 // document knows where the fields of a text are, so that faults have lines.
 type document struct {
-	positions  map[string]position // by field, such as generators[0].name
+	nodes      map[string]*yaml.Node // by field, such as generators[0].name, its key; of items and the whole, the value
 	faults     Faults
 	unreadable Faults // those by which fields have no value, before the values are checked
 }
 
-// position is where a field is. An item of a list has no key.
-type position struct{ key, value *yaml.Node }
-
 // given reports whether the text has a field.
-func (d *document) given(field string) bool {
-	_, found := d.positions[field]
-	return found
-}
-
-// locate notes where a field and the fields in it are. It reports fields that are given twice,
-// and items without a value, which the YAML library accepts.
-func (d *document) locate(field string, at position) {
-	other := d.positions[field]
-	d.positions[field] = at
-	if other.key != nil {
-		d.fault(field, "is given twice, want it once: the other is on line %d", other.key.Line)
-	}
-	for i, content := range at.value.Content {
-		switch {
-		case at.value.Kind == yaml.SequenceNode:
-			d.locate(item(field, i), position{value: content})
-			switch {
-			case content.ShortTag() == "!!null":
-				d.fault(item(field, i), "is empty: remove it")
-			case content.Kind != yaml.MappingNode && content.Kind != yaml.AliasNode && keys[field+"[]"] != nil:
-				d.fault(item(field, i), "want %s", wants[field+"[]"])
-			default:
-				continue
-			}
-			if keys[field+"[]"] != nil { // else the YAML library would leave out the item
-				*content = yaml.Node{Kind: yaml.MappingNode, Line: content.Line, Column: content.Column}
-			}
-		case i%2 == 1:
-			key := at.value.Content[i-1]
-			d.locate(strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), "."), position{key, content})
-		}
-	}
-}
-
-// find returns the field whose key is at a mark, or, unless isKey is set, whose value is. Both
-// can be there: a mapping begins with its first key.
-func (d *document) find(mark yaml.Mark, isKey bool) (field string, value *yaml.Node) {
-	for field, at := range d.positions {
-		node := at.value
-		if isKey {
-			node = at.key
-		}
-		if node != nil && node.Line == mark.Line && node.Column == mark.Column {
-			return field, at.value
-		}
-	}
-	return "", nil
-}
+func (d *document) given(field string) bool { return d.nodes[field] != nil }
 
 // fault adds a fault of a field, unless it has one or is unread. A missing field has the position of its
 // parent.
@@ -161,11 +104,10 @@ func (d *document) fault(field, format string, args ...any) {
 	if d.broken(field) || d.unread(field) {
 		return
 	}
-	at, found := d.positions[field]
-	for parent := field; !found; at, found = d.positions[parent] {
+	node := d.nodes[field]
+	for parent := field; node == nil; node = d.nodes[parent] {
 		parent = parent[:max(0, strings.LastIndexAny(parent, ".["))]
 	}
-	node := cmp.Or(at.key, at.value)
 	d.faults = append(d.faults, Fault{node.Line, node.Column, field, fmt.Sprintf(format, args...)})
 }
 
@@ -176,8 +118,7 @@ func (d *document) broken(field string) bool {
 // unread reports whether a field, or a part of it, has no value, since that could not be read.
 func (d *document) unread(field string) bool {
 	return slices.ContainsFunc(d.unreadable, func(f Fault) bool {
-		other := strings.ReplaceAll(f.Field, ".<<", "")
-		return within(other, field) || within(field, other)
+		return within(f.Field, field) || within(field, f.Field)
 	})
 }
 

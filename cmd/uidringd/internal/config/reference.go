@@ -4,7 +4,10 @@ import (
 	"cmp"
 	_ "embed"
 	"errors"
+	"fmt"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -40,18 +43,24 @@ func Reference() string {
 	row("key", "default", "values", "")
 	row("---", "---", "---", "---")
 	usual := flat(defaults())
-	for _, key := range keys[""] {
-		list := key
-		if wants[key] == "a list" {
-			list += "[]"
+	for key, f := range fields(reflect.TypeFor[Config]()) {
+		takes, of := want(f.Type), f.Type
+		if of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
 		}
-		if key == "generators" || keys[list] == nil {
-			row(code(key), code(usual[key]), wanted("", key), says[key])
+		if key == "generators" || !strings.HasPrefix(want(of), "keys and values") {
+			row(code(key), code(usual[key]), wanted(takes, key, func(wrong string) string { return key + ": " + wrong + smallest }), says[key])
 			continue
 		}
-		row(code(key), "", strings.TrimSuffix(wants[key], ": "+strings.Join(keys[list], ", ")), says[key])
-		for _, name := range keys[list] {
-			row(code(list+"."+name), code(usual[key+"."+name]), wanted(key, name), says[key+"."+name])
+		takes, _, _ = strings.Cut(takes, ":")
+		row(code(key), "", takes, says[key])
+		list := key
+		if takes == "a list" {
+			list += "[]"
+		}
+		for name, f := range fields(of) {
+			values := wanted(want(f.Type), key+"."+name, func(wrong string) string { return key + ": {" + name + ": " + wrong + "}" + smallest })
+			row(code(list+"."+name), code(usual[key+"."+name]), values, says[key+"."+name])
 		}
 	}
 	text.WriteString("\n## Generators\n\nThe keys of items in `generators`, by kind.\n\n")
@@ -60,14 +69,14 @@ func Reference() string {
 	done := map[string]bool{}
 	for kind := range strings.SplitSeq(kindNames, ", ") {
 		usual := flat(kinds[kind]())
-		for _, name := range keys["generators["+kind+"]"] {
+		for name, f := range fields(reflect.TypeOf(kinds[kind]()).Elem()) {
 			if done[name] {
 				continue
 			}
 			done[name] = true
 			var of []string
 			for other := range strings.SplitSeq(kindNames, ", ") {
-				if _, has := wants["generators["+other+"]."+name]; has {
+				if slices.Contains(keysOf(reflect.TypeOf(kinds[other]()).Elem()), name) {
 					of = append(of, other)
 				}
 			}
@@ -75,7 +84,11 @@ func Reference() string {
 			if in == kindNames {
 				in = "all"
 			}
-			row(code(name), in, code(usual[name]), wanted("generators["+kind+"]", name), says["generators."+name])
+			values := wanted(want(f.Type), "generators[0]."+name, func(wrong string) string { return generator(kind, name, wrong) })
+			if name == "store" {
+				values = "a name from `stores`"
+			}
+			row(code(name), in, code(usual[name]), values, says["generators."+name])
 		}
 	}
 	return text.String() + "\n" + limits
@@ -91,19 +104,18 @@ func code(text string) string {
 // flat returns the values of a config by their fields.
 func flat(v any) map[string]string {
 	text, err := yaml.Dump(v)
-	var root yaml.Node
-	if err == nil {
-		err = yaml.Load(text, &root)
-	}
-	if err != nil {
+	var tree map[string]any
+	if err = cmp.Or(err, yaml.Load(text, &tree)); err != nil {
 		panic(err) // the config is of this package
 	}
-	d := &document{positions: map[string]position{}}
-	d.locate("", position{value: root.Content[0]})
 	values := map[string]string{}
-	for field, at := range d.positions {
-		if at.value.Kind == yaml.ScalarNode {
-			values[field] = at.value.Value
+	for key, value := range tree {
+		section, ok := value.(map[string]any)
+		if _, list := value.([]any); !ok && !list {
+			values[key] = fmt.Sprint(value)
+		}
+		for name, value := range section {
+			values[key+"."+name] = fmt.Sprint(value)
 		}
 	}
 	return values
@@ -112,48 +124,34 @@ func flat(v any) map[string]string {
 // wrong are values that no key takes whose values are bounded, by what the key takes.
 var wrong = map[string][]string{
 	"a whole number": {"-9000000000000000", "9000000000000000000"}, "a number": {"-1e300"}, "a string": {`"?"`},
-	takes["time.Duration"]: {"1ns", "-99999h", "99999h"},
+	"a duration such as 1m30s": {"1ns", "-99999h", "99999h"},
 }
 
 // either makes what an error about a layout says a wish.
 var either = strings.NewReplacer("is neither ", "want ", ", nor one of ", ", or one of ")
 
-// wanted returns what a fault of a key wants, in a section or a kind of generator, or what the key takes.
-func wanted(section, name string) string {
-	kind, generator := strings.CutPrefix(section, "generators[")
-	kind = strings.TrimSuffix(kind, "]")
-	field := strings.TrimPrefix(section+"."+name, ".")
-	takes := cmp.Or(wants[field], wants[section+"[]."+name])
-	if generator && name == "store" {
-		return "a name from `stores`"
-	}
+// wanted returns what a fault of a field wants if a config has a wrong value there, else what the field takes.
+func wanted(takes, field string, config func(wrong string) string) string {
 	for _, value := range wrong[takes] {
-		var text string
-		at := field
-		switch {
-		case generator:
-			at = "generators[0]." + name
-			values := map[string]string{"name": "a", "kind": kind, "store": "db", name: value}
-			text = "stores: [{name: db, url: x.db}]\ngenerators: [{"
-			for key, value := range values {
-				text += key + ": " + value + ", "
-			}
-			text += "}]"
-		case section != "":
-			text = section + ": {" + name + ": " + value + "}" + smallest
-		default:
-			text = name + ": " + value + smallest
-		}
-		_, err := Parse([]byte(text), Flags{})
-		var faults Faults
-		_ = errors.As(err, &faults)
+		_, err := Parse([]byte(config(value)), Flags{})
+		faults, _ := errors.AsType[Faults](err)
 		for _, fault := range faults {
-			if _, want, found := strings.Cut(either.Replace(fault.Text), "want "); found && fault.Field == at {
+			if _, want, found := strings.Cut(either.Replace(fault.Text), "want "); found && fault.Field == field {
 				return strings.ReplaceAll(want, "|", `\|`)
 			}
 		}
 	}
 	return takes
+}
+
+// generator returns a config of one generator of a kind, with a value of a key.
+func generator(kind, key, value string) string {
+	values := map[string]string{"name": "a", "kind": kind, "store": "db", key: value}
+	var pairs []string
+	for key, value := range values {
+		pairs = append(pairs, key+": "+value)
+	}
+	return "stores: [{name: db, url: x.db}]\ngenerators: [{" + strings.Join(pairs, ", ") + "}]"
 }
 
 // smallest follows a key of a config without other faults.

@@ -172,9 +172,16 @@ func TestOne(t *testing.T) {
 	w.come("[2001:db8:0:1::1]:1", http.StateActive)
 	w.open(1, 2, 3, 5)
 
+	w = newWorld(t, Limits{All: 100, One: 2})
+	w.come("10.0.0.1:1", http.StateActive)
+	_ = w.in[w.come("10.0.0.1:2", http.StateActive)].Close()
+	w.come("10.0.0.1:3", http.StateActive)
+	w.come("10.0.0.1:4", http.StateActive)
+	w.open(0, 2) // the one that left has made room for one
+
 	w = newWorld(t, Limits{All: 100, One: 1})
-	for i := range 5 {
-		w.come("10.0.0.1:1", http.StateNew)
+	for i := range 5 { // in both forms, it is one address
+		w.come([]string{"10.0.0.1:1", "[::ffff:10.0.0.1]:1"}[i%2], http.StateNew)
 		w.open(i)
 	}
 }

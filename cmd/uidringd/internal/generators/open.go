@@ -8,6 +8,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/uid"
@@ -48,9 +49,15 @@ func construct(ctx context.Context, leaser uid.WorkerSource, g config.Settings, 
 // openClocked opens the source of a worker number, and then the generator.
 func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Settings, logger *slog.Logger) error {
 	about := g.Clock()
-	from, wrap, err := n.numbers(ctx, c.Store(about.Store), about, logger)
+	from, leases, err := n.numbers(ctx, c.Store(about.Store), about, logger)
 	if err != nil {
 		return err
+	}
+	wrap := func(err error) error {
+		if leases == nil {
+			return err
+		}
+		return leases.Wrap(inKeys(err))
 	}
 	if asked, ok := from.(remembering); ok {
 		from = preferring{asked, newLayout(c, about.Store)}
@@ -63,32 +70,40 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Sett
 	n.entry = newEntry(g.Common())
 	layout := made.Layout()
 	n.entry.Claimer, n.entry.Layout = made, &layout
+	if leases != nil {
+		n.entry.Layouts = func(ctx context.Context) (format.Layouts, error) {
+			found, err := leases.Remembered(ctx)
+			return found.Layouts, err
+		}
+	}
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
 	n.entry.Rate, n.entry.Burst = config.PerCaller(g, layout)
 	return nil
 }
 
-// numbers opens where a worker number comes from. wrap adds the name of the store to an
-// error.
-func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.WorkerSource, wrap func(error) error, err error) {
+// numbers opens where a worker number comes from. leases is nil for a fixed number, which needs no store.
+func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.WorkerSource, leases *database.Leases, err error) {
 	fixed := fixedNumber(g.Worker)
 	if store == nil {
-		return fixed, func(err error) error { return err }, nil
+		if g.Worker.Kind == source.Static {
+			logger.Warn("the worker number is fixed, and no store keeps other servers from it: two with one number repeat ids", "worker", g.Worker.Number, "do", "set store")
+		}
+		return fixed, nil, nil
 	}
 	leased := g.Lease(logger)
 	leased.Assigner = fixed
-	leases, err := store.DSN().Leases(ctx, leased)
+	leases, err = store.DSN().Leases(ctx, leased)
 	if err != nil {
 		return nil, nil, err
 	}
 	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
 	from, missing := leases.Source(ctx, g.Worker.Kind == source.Registry, logger)
-	if missing != "" { // of the generators that start together, one logs it
-		if _, said := n.set.created.LoadOrStore(missing+" of "+leases.Name, true); !said {
-			logger.Info("creating the table: its worker numbers start from the beginning", "table", missing, "store", leases.Name)
+	if len(missing) > 0 { // of the generators that start together, one logs it
+		if _, said := n.set.created.LoadOrStore(missing.String()+" of "+leases.Name, true); !said {
+			logger.Info("creating the "+missing.String(), "store", leases.Name)
 		}
 	}
-	return from, func(err error) error { return leases.Wrap(inKeys(err)) }, nil
+	return from, leases, nil
 }
 
 // remembering is a source with a store that remembers a layout.

@@ -118,8 +118,8 @@ func TestBusy(t *testing.T) {
 	c = s.dial(t)
 	c.send(array("PING"))
 	c.ends()
-	if n := s.Gets.Load(); n > 0 {
-		t.Errorf("%d draws", n)
+	if n, running := s.Gets.Load(), s.running.Load(); n > 0 || running != 0 {
+		t.Errorf("%d draws, and %d commands that the host has not been told the end of", n, running)
 	}
 }
 

@@ -160,7 +160,8 @@ func TestJSON(t *testing.T) {
 	for _, tt := range []struct{ method, request, want string }{
 		{"Runs", `{"name":"orders","n":50000}`, `{"instance":"orders-1","number":"1","runs":[{"first":"1","count":"50000"}]}`},
 		{"Next", `{"name":"orders","n":2}`, `{"ids":["50001","50002"]}`},
-		{"Parse", `{"name":"ids","id":"1"}`, `{"time":"2026-01-01T00:00:00Z","worker":"0","sequence":"1"}`},
+		{"Parse", `{"name":"ids","id":"1"}`, `{"time":"2026-01-01T00:00:00Z","worker":"0","sequence":"1",` +
+			`"layout":"28/22/13,epoch=2026-01-01,unit=1s","doubt":"its time is on the first day of the layout"}`},
 		{"Parse", `{"name":"orders","id":"1"}`, `{}`},
 	} {
 		code, body := post(t, server, "", tt.method, tt.request)

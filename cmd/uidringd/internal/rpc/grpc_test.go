@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -97,6 +98,12 @@ func TestGenericClient(t *testing.T) {
 	}
 	if worker := field(call("Parse", fmt.Sprintf(`{"name":"ids","id":"%d"}`, last)), "worker"); worker.Int() != 37 {
 		t.Errorf("Parse(%d) returned worker %v, want 37", last, worker)
+	}
+	for id, want := range map[int64]string{last: "", math.MaxInt64: "its time is more than 24 hours in the future"} {
+		answer := call("Parse", fmt.Sprintf(`{"name":"ids","id":"%d"}`, id))
+		if got := field(answer, "doubt").String(); got != want || !strings.Contains(field(answer, "layout").String(), ",epoch=") {
+			t.Errorf("Parse(%d) returned %v, want a layout and the doubt %q", id, answer, want)
+		}
 	}
 	if answer := call("Parse", `{"name":"orders","id":"7"}`); answer.Has(answer.Descriptor().Fields().ByName("worker")) {
 		t.Errorf("Parse of a counter's id returned %v, want nothing", answer)

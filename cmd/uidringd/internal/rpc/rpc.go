@@ -159,5 +159,8 @@ func (i ids) Parse(ctx context.Context, r *uidringv1.ParseRequest) (*uidringv1.P
 	case parts == nil: // of a counter
 		return &uidringv1.ParseResponse{}, nil
 	}
-	return &uidringv1.ParseResponse{Time: timestamppb.New(parts.Time), Worker: &parts.Worker, Sequence: &parts.Sequence}, nil
+	return &uidringv1.ParseResponse{
+		Time: timestamppb.New(parts.Time), Worker: &parts.Worker, Sequence: &parts.Sequence,
+		Layout: parts.Layout.String(), Doubt: parts.Doubt,
+	}, nil
 }

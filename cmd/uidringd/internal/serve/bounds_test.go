@@ -72,8 +72,10 @@ func TestBegin(t *testing.T) {
 // A host that a shell reads does not stand in a line for a shell.
 func TestRedisCLI(t *testing.T) {
 	for host, want := range map[string]string{"ids.local": "redis-cli -h ids.local -p 1", "127.0.0.1": "redis-cli -p 1", "$(id)": "redis-cli -p 1", "": "redis-cli -p 1"} {
-		if got := redisCLI(new(config.Config), &net.TCPAddr{Port: 1}, host); got != want {
-			t.Errorf("for %q: %s, want %s", host, got, want)
+		for _, ip := range []net.IP{nil, net.IPv4zero, net.IPv6unspecified} {
+			if got := redisCLI(new(config.Config), &net.TCPAddr{IP: ip, Port: 1}, host); got != want {
+				t.Errorf("for %q at %v: %s, want %s", host, ip, got, want)
+			}
 		}
 	}
 }

@@ -68,7 +68,10 @@ type world struct {
 	log        logged.Text
 	stop       context.CancelFunc
 	ended      chan error
-	conns      []net.Conn
+	conns      struct {
+		sync.Mutex
+		all []net.Conn
+	}
 }
 
 // inMemory runs a test of a server that has a config. The server has generators whose ids are
@@ -119,7 +122,9 @@ func (w *world) dial(to *pipes, from string) net.Conn {
 	case <-to.ended:
 		_ = theirs.Close()
 	}
-	w.conns = append(w.conns, ours)
+	w.conns.Lock()
+	defer w.conns.Unlock()
+	w.conns.all = append(w.conns.all, ours)
 	return ours
 }
 
@@ -135,10 +140,10 @@ func (w *world) hold(to *pipes, from string, n int, be func(net.Conn)) {
 
 // hangUp ends all connections.
 func (w *world) hangUp() {
-	for _, conn := range w.conns {
+	for _, conn := range w.conns.all {
 		_ = conn.Close()
 	}
-	w.conns = nil
+	w.conns.all = nil
 	synctest.Wait()
 }
 

@@ -55,8 +55,12 @@ func (s *server) listed() []listed {
 		base := entry.Common()
 		g := listed{Name: base.Name, Path: base.Name, Most: figures.Grouped(int64(cmp.Or(base.IDs, s.config.Limits.IDs))), About: "Ids of a counter."}
 		find := url.Values{"name": {g.Name}}
-		if clock := entry.Clock(); clock != nil {
-			g.clocked, g.About = true, "Unique ids that carry their time ("+base.Kind+", "+clock.Layout.String()+")."
+		if entry.Clock() != nil {
+			how := base.Kind
+			if open, err := s.set.Get(base.Name); err == nil { // the config may leave the layout to the store
+				how += ", " + open.Layout.String()
+			}
+			g.clocked, g.About = true, "Unique ids that carry their time ("+how+")."
 		}
 		if tags, many := entry.Settings.(*config.Tags); many {
 			g.Path, g.About = "TAG", "Ids of every counter whose tag matches "+tags.Match+"."

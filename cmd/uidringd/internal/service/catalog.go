@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -43,7 +44,7 @@ type Claimer interface {
 type Entry struct {
 	Name   string
 	Kind   string       // cached, default, slots or segment
-	Layout *bits.Layout // of the ids; nil for those of a counter, which carry no time
+	Layout *bits.Layout // of new ids; nil for those of a counter, which carry no time
 	MaxIDs int          // that one request may ask for; 0 is the service's limit
 	Claimer
 
@@ -56,7 +57,11 @@ type Entry struct {
 	// start of this one, has the same. Ids ascend within an instance.
 	Instance string
 
+	// Layouts asks the generator's store for the present and the earlier layouts. Nil means that it has no store.
+	Layouts func(context.Context) (format.Layouts, error)
+
 	answers atomic.Uint64
+	reader  atomic.Pointer[reader] // that parse made last
 }
 
 // NextNumber returns the number of the next answer that names Instance, from 1. A

@@ -92,7 +92,7 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 	default:
 		e.Detail = fmt.Sprintf("generator %q cannot issue ids now", name)
 	}
-	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind, "err", e.Cause) })
+	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind, "error", e.Cause) })
 	return e
 }
 

@@ -47,8 +47,15 @@ func TestErrors(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != test.kind || strings.Contains(e.Detail, "hunter2") || !strings.Contains(e.Detail, test.says) {
 				t.Errorf("%v becomes %v", test.err, err)
 			}
-			if (e.Retry > 0) != (e.Kind == Unavailable) {
-				t.Errorf("%v: Retry is %v", test.err, e.Retry)
+			retry := time.Duration(0)
+			switch {
+			case errors.Is(test.err, ErrNotStarted):
+				retry = startRetry
+			case e.Kind == Unavailable:
+				retry = time.Second
+			}
+			if e.Retry != retry {
+				t.Errorf("%v: Retry is %v, want %v", test.err, e.Retry, retry)
 			}
 			if (e.Cause != nil) != (e.Kind == Exhausted || e.Kind == Unavailable) {
 				t.Errorf("%v: the cause is %v", test.err, e.Cause)

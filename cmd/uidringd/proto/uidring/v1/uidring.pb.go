@@ -358,7 +358,11 @@ type ParseResponse struct {
 	// The worker number of the generator that made the id.
 	Worker *int64 `protobuf:"varint,2,opt,name=worker,proto3,oneof" json:"worker,omitempty"`
 	// The id's number within its tick and worker.
-	Sequence      *int64 `protobuf:"varint,3,opt,name=sequence,proto3,oneof" json:"sequence,omitempty"`
+	Sequence *int64 `protobuf:"varint,3,opt,name=sequence,proto3,oneof" json:"sequence,omitempty"`
+	// The layout by which the id was read, such as "31/16/16,epoch=2026-01-01,unit=1s".
+	Layout string `protobuf:"bytes,4,opt,name=layout,proto3" json:"layout,omitempty"`
+	// Why the id hardly has that layout. Empty if nothing speaks against it.
+	Doubt         string `protobuf:"bytes,5,opt,name=doubt,proto3" json:"doubt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -414,6 +418,20 @@ func (x *ParseResponse) GetSequence() int64 {
 	return 0
 }
 
+func (x *ParseResponse) GetLayout() string {
+	if x != nil {
+		return x.Layout
+	}
+	return ""
+}
+
+func (x *ParseResponse) GetDoubt() string {
+	if x != nil {
+		return x.Doubt
+	}
+	return ""
+}
+
 var File_uidring_v1_uidring_proto protoreflect.FileDescriptor
 
 const file_uidring_v1_uidring_proto_rawDesc = "" +
@@ -437,11 +455,13 @@ const file_uidring_v1_uidring_proto_rawDesc = "" +
 	"\x05count\x18\x02 \x01(\x03R\x05count\"2\n" +
 	"\fParseRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\x10R\x02id\"\x95\x01\n" +
+	"\x02id\x18\x02 \x01(\x10R\x02id\"\xc3\x01\n" +
 	"\rParseResponse\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x1b\n" +
 	"\x06worker\x18\x02 \x01(\x03H\x00R\x06worker\x88\x01\x01\x12\x1f\n" +
-	"\bsequence\x18\x03 \x01(\x03H\x01R\bsequence\x88\x01\x01B\t\n" +
+	"\bsequence\x18\x03 \x01(\x03H\x01R\bsequence\x88\x01\x01\x12\x16\n" +
+	"\x06layout\x18\x04 \x01(\tR\x06layout\x12\x14\n" +
+	"\x05doubt\x18\x05 \x01(\tR\x05doubtB\t\n" +
 	"\a_workerB\v\n" +
 	"\t_sequence2\xbf\x01\n" +
 	"\tIdService\x129\n" +

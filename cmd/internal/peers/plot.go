@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -8,16 +8,16 @@ import (
 	"math"
 )
 
-// Chart is a chart of bars: for each row one of each series. The scale is logarithmic, from
+// chart is a chart of bars: for each row one of each series. The scale is logarithmic, from
 // 0.1 on, because rows are orders of magnitude apart.
-type Chart struct {
+type chart struct {
 	Title  string
 	Series []string
-	Rows   []Bars
+	Rows   []rowOfBars
 }
 
-// Bars are the values of a row, in the order of the series.
-type Bars struct {
+// rowOfBars are the values of a row, in the order of the series.
+type rowOfBars struct {
 	Name   string
 	Values []float64
 }
@@ -29,7 +29,7 @@ const style = `<style>svg { background: #fff } text { fill: #1f2328 } .axis { fi
 @media (prefers-color-scheme: dark) { svg { background: #0d1117 } text { fill: #f0f6fc } .axis { fill: #9198a1 } path { stroke: #3d444d } .bar { fill: #4493f8 } }</style>`
 
 // Draw writes the chart as an SVG.
-func (c *Chart) Draw(to io.Writer) error {
+func (c *chart) Draw(to io.Writer) error {
 	var b bytes.Buffer
 	element := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	text := func(x, y int, attributes, text string) {
@@ -73,6 +73,6 @@ func (c *Chart) Draw(to io.Writer) error {
 	return err
 }
 
-func (c *Chart) shade(at int) string {
+func (c *chart) shade(at int) string {
 	return fmt.Sprintf("%.2f", float64(at+1)/float64(len(c.Series)))
 }
