@@ -74,8 +74,15 @@ stress-starts: ## start, restart and cut off 30,000 Leasers in virtual time
 stress-servers: ## kill servers behind a balancer STRESS_ROUNDS times (needs mariadbd and postgres)
 	UIDRING_SERVERS_ROUNDS=$(STRESS_ROUNDS) go test ./internal/lab/servers -run TestKilledServers -count=1 -v -timeout 60m
 
+stress-stores: ## test each store on its oldest and newest servers, and print the table of docs/choosing.md (needs Debian, root, 3 GB)
+	.ci/stores $(or $(SERVERS),/tmp/servers)
+
 stress-memory: ## fill a server's memory as far as clients can, and expect it to stay below the manifests' limit
 	UIDRING_FLOOD=1 go test ./cmd/uidringd/internal/serve -run TestFlood -count=1 -v -timeout 60m
+
+stress-backfill: ## move a live table of 200,000 rows as docs/migrating.md says, and backfill 1,000,000 rows beside a loop and a service
+	UIDRING_TEST_ROWS=200000 UIDRING_TEST_ALL=1 go test ./internal/test/readme -run TestLiveTable -count=1 -v -timeout 60m
+	UIDRING_TEST_ROWS=1000000 go test ./cmd/internal/backfill -run '^$$' -bench Backfill -benchtime 1x -timeout 60m
 
 stress-volume: ## draw 10,000,000,000 ids from one generator; print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
@@ -88,7 +95,10 @@ bench: ## measure generators and server beside floors and peers, write docs/benc
 outdated: ## list the direct requirements of every module that have a newer version
 	@go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | xargs go list -e -m -u -f '{{if .Update}}{{.}}{{end}}'
 
+rehearsal: ## make a release in a scratch clone, use it on an empty machine, and print the sizes of its files (needs Debian, root, 20 minutes at first)
+	OUT=$$(mktemp -d) && export OUT && .ci/run release:whole && cat "$$OUT/release-whole.sizes"
+
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
 
-.PHONY: help test race lint ci api reference pictures proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-servers stress-memory stress-volume bench outdated release
+.PHONY: help test race lint ci api reference pictures proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-servers stress-memory stress-backfill stress-volume bench outdated rehearsal release
