@@ -40,6 +40,9 @@ type holder struct {
 	// tick and Default for each id.
 	grant   atomic.Pointer[grant]
 	changes atomic.Int64 // of the number; written by granted, read by Stats
+
+	// numbers are those of all ids of the layout; nil if they are not known. granted writes it.
+	numbers atomic.Pointer[lease.Range]
 }
 
 // grant is a lease.Grant in ticks: a number, and the ticks that may be stamped under the
@@ -103,15 +106,28 @@ func (h *holder) Worker() int64 { return h.grant.Load().worker }
 // Layout returns the layout of the ids.
 func (h *holder) Layout() bits.Layout { return h.bits.Layout() }
 
-// Parse splits an id into its parts. For a number that is not an id of the layout, the error
-// matches [bits.ErrForeign] and quotes the number.
-func (h *holder) Parse(id ID) (bits.Parts, error) { return h.bits.Parse(int64(id)) }
+// Parse splits an id into its parts. For a number that is not an id of the layout, and for an id from
+// before the store's layout changed, the error matches [bits.ErrForeign] and quotes the number. The
+// example of [lease.Leaser.PlanLayout] reads ids of earlier layouts. A generator that started before
+// the change reads ids of the new layout wrongly.
+func (h *holder) Parse(id ID) (bits.Parts, error) {
+	parts, err := h.bits.Parse(int64(id))
+	if n := h.numbers.Load(); n != nil && err == nil && (parts.Worker < n.From || parts.Worker > n.To) {
+		return bits.Parts{}, fmt.Errorf("%w: %d would have the worker number %d, and since the store's layout changed, ids of %s have the numbers %s; lease.Leaser.PlanLayout returns earlier layouts",
+			bits.ErrForeign, id, parts.Worker, h.bits.Layout(), n)
+	}
+	return parts, err
+}
 
 // first returns the id with sequence 0 of a tick and a worker in range, unchecked.
 func (h *holder) first(tick, worker int64) int64 { return tick<<h.width | worker<<h.shift }
 
 func (h *holder) exhausted() error {
-	return fmt.Errorf("%w: %s ended at %s: state one with a later epoch, or more bits for the time; for generators whose store has recorded this one, run uidring layout change", ErrTimeExhausted, h.bits.Layout(), instant(h.end))
+	out := "state one with a later epoch, or more bits for the time"
+	if h.from == fromStore {
+		out = "since the store remembers it, run: uidring layout change --to LAYOUT, with one that ends later"
+	}
+	return fmt.Errorf("%w: %s ended at %s: %s", ErrTimeExhausted, h.bits.Layout(), instant(h.end), out)
 }
 
 func (h *holder) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(h.end) }
@@ -154,6 +170,9 @@ func (h *holder) granted(g lease.Grant) {
 			ErrConfig, g.Number, h.bits.MaxWorker()))
 	default:
 		w = h.grantOf(g)
+		if g.Numbers != (lease.Range{}) {
+			h.numbers.Store(&g.Numbers)
+		}
 	}
 	if g.Held && g.Number != before.worker {
 		// Nothing is stamped while the number changes.

@@ -49,7 +49,10 @@ func TestLayoutIsRemembered(t *testing.T) {
 		}
 		named := old
 		named.WorkerParts = "rack:11+host:11" // which changes no id
-		last := allowed(named).Worker()
+		gen := allowed(named)
+		last := gen.Worker()
+		earlier, err := gen.Next()
+		need.Must(t, err)
 		refused(next, old)
 		refused(bits.Snowflake(), old)
 		change, err := s.leaser(s.DB).ChangeLayout(t.Context(), next)
@@ -58,8 +61,17 @@ func TestLayoutIsRemembered(t *testing.T) {
 			t.Errorf("%+v after number %d", change, last)
 		}
 		for _, layout := range []bits.Layout{next, {}} {
-			if gen := allowed(layout); gen.Layout().String() != next.String() || gen.Worker() < change.Numbers.From {
+			gen := allowed(layout)
+			if gen.Layout().String() != next.String() || gen.Worker() < change.Numbers.From {
 				t.Errorf("number %d of %s; want one from %d", gen.Worker(), gen.Layout(), change.Numbers.From)
+			}
+			if parts, err := gen.Parse(earlier); !errors.Is(err, bits.ErrForeign) {
+				t.Errorf("%d is read as %+v, %v; want that it has an earlier layout", earlier, parts, err)
+			}
+			id, err := gen.Next()
+			need.Must(t, err)
+			if parts, err := gen.Parse(id); err != nil || parts.Worker != gen.Worker() {
+				t.Errorf("%d is read as %+v, %v; want worker %d", id, parts, err, gen.Worker())
 			}
 		}
 		refused(old, next)

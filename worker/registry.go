@@ -50,17 +50,18 @@ func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
 // When ctx is done, Assign returns immediately with an error that matches ctx.Err(). The exception
 // is SQLite: while another process is writing, Assign first waits out the driver's busy timeout.
 func (r *Registry) Assign(ctx context.Context, limit int64) (number int64, err error) {
-	return r.register(ctx, lease.Request{Limit: limit})
+	grant, err := r.register(ctx, lease.Request{Limit: limit})
+	return grant.Number, err
 }
 
 // Lease assigns a number and grants it without a time limit. It returns the same errors as Assign,
 // or one that matches lease.ErrLayout (a lease.LayoutError) if the table remembers another layout.
 func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
-	number, err := r.register(ctx, request)
+	grant, err := r.register(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	request.Granted(lease.Grant{Held: true, Number: number, Fresh: true})
+	request.Granted(grant)
 	return registered{}, nil
 }
 
@@ -74,16 +75,16 @@ func (registered) Release(context.Context, time.Time) error { return nil }
 // registerFor is how long a start retries while the database is busy, as package lease does.
 const registerFor = 2 * time.Minute
 
-func (r *Registry) register(ctx context.Context, request lease.Request) (int64, error) {
+func (r *Registry) register(ctx context.Context, request lease.Request) (lease.Grant, error) {
 	faults := invalid.Of("worker", lease.ErrConfig)
 	if request.Limit < 0 {
 		faults.Add("limit", request.Limit, "0 or more")
 	}
 	node, err := r.config.node()
 	if err := errors.Join(r.check(), faults.Err(), err); err != nil {
-		return 0, err
+		return lease.Grant{}, err
 	}
-	return retry(ctx, r, func() (int64, error) { return r.start(ctx, request, node) })
+	return retry(ctx, r, func() (lease.Grant, error) { return r.start(ctx, request, node) })
 }
 
 // retry calls f until it succeeds, or fails for good.
@@ -134,32 +135,32 @@ func (r *Registry) Layout(ctx context.Context) (layout string, stored bool, err 
 // anyLayout is what a table remembers if its first holder stated no layout.
 const anyLayout = "-"
 
-func (r *Registry) start(ctx context.Context, request lease.Request, node lease.Node) (int64, error) {
+func (r *Registry) start(ctx context.Context, request lease.Request, node lease.Node) (grant lease.Grant, err error) {
 	if err := r.ready(ctx); err != nil {
-		return 0, err
+		return grant, err
 	}
 	if err := keyed(ctx, r.log(), r.table); err != nil {
-		return 0, r.fail(ctx, "check", err)
+		return grant, r.fail(ctx, "check", err)
 	}
 	if err := r.readSession(ctx, r.log()); err != nil {
-		return 0, r.fail(ctx, "read the session's settings for", err)
+		return grant, r.fail(ctx, "read the session's settings for", err)
 	}
 	if err := r.leases.beside(ctx, r.table); err != nil {
-		return 0, r.fail(ctx, "look for the table of leases beside", err)
+		return grant, r.fail(ctx, "look for the table of leases beside", err)
 	}
 	numbers, err := r.agree(ctx, request)
 	if err != nil {
-		return 0, r.fail(ctx, "compare the layout with that of", err)
+		return grant, r.fail(ctx, "compare the layout with that of", err)
 	}
 	request.Limit = min(request.Limit, numbers.To)
 	before := r.now()
 	number, created, err := r.take(ctx, node, request, numbers.From)
 	if err != nil {
-		return 0, err
+		return grant, err
 	}
 	r.warnClock(ctx, before, created, r.now())
 	r.warnUsedUp(ctx, number, request.Limit)
-	return number, sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
+	return lease.Grant{Held: true, Number: number, Fresh: true, Numbers: numbers}, sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
 }
 
 // agree compares the layout and the kind of numbers with the record, and makes one if there is none. It returns the

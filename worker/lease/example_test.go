@@ -47,6 +47,50 @@ func ExampleNew() {
 	// worker 10
 }
 
+// After a change of the layout, a generator reads the ids of the new layout alone. The store
+// knows the layouts of earlier ids.
+func ExampleLeaser_PlanLayout() {
+	ctx := context.Background()
+	leaser := lease.New(new(leasetest.Memory), lease.Config{})
+	old, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, err := old.Next()
+	if err != nil {
+		log.Fatal(err)
+	}
+	old.Close()
+	if _, err := leaser.ChangeLayout(ctx, bits.LongLived()); err != nil {
+		log.Fatal(err)
+	}
+	gen, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+
+	_, err = gen.Parse(id)
+	fmt.Println("of this layout:", !errors.Is(err, bits.ErrForeign))
+	plan, err := leaser.PlanLayout(ctx, gen.Layout()) // which changes nothing
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, earlier := range plan.Earlier {
+		allocator, err := bits.NewAllocator(earlier.Layout)
+		if err != nil {
+			log.Fatal(err)
+		}
+		parts, err := allocator.Parse(int64(id))
+		if err == nil && earlier.Numbers.From <= parts.Worker && parts.Worker <= earlier.Numbers.To {
+			fmt.Println("worker", parts.Worker, "of", earlier.Layout)
+		}
+	}
+	// Output:
+	// of this layout: false
+	// worker 0 of 31/16/16,epoch=2026-01-01,unit=1s
+}
+
 // A store has ids of one layout. A start with another one fails, and writes nothing.
 func ExampleLayoutError() {
 	ctx := context.Background()

@@ -24,7 +24,8 @@ type keeper struct {
 	leaser  *Leaser
 	node    Node
 	within  leasestore.Range
-	exact   int64 // the only number to hold; -1 is any
+	exact   int64            // the only number to hold; -1 is any
+	numbers leasestore.Range // of the layout, as last compared
 	request Request
 	holder  protocol.Holder
 	journal logqueue.Queue
@@ -151,7 +152,8 @@ func (k *keeper) compare(ctx context.Context) (numbers leasestore.Range, err err
 			within = leasestore.Range{From: owned.Number, To: owned.Number}
 		}
 		if err == nil && (is.Numbers.From > within.To || is.Numbers.To < within.From) {
-			err = fmt.Errorf("%w: ids of %s equal no earlier ids under the numbers %s, and this generator may take %s", ErrLayout, is.Layout, is.Numbers, within)
+			err = fmt.Errorf("%w: since it changed, ids of %s have the numbers %s, and this generator may take only %s; give it some of the former (a StatefulSet: spec.ordinals.start)",
+				ErrLayout, is.Layout, is.Numbers, within)
 		}
 		return is.Numbers, err
 	})
@@ -271,7 +273,7 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 		if _, held := k.holder.Owns(); err == nil && !held && !k.agreed { // a start with a wrong clock leaves no layout behind
 			var numbers leasestore.Range
 			numbers, err = k.compare(ctx)
-			if k.agreed = err == nil; k.agreed && k.narrow(numbers) {
+			if k.numbers, k.agreed = numbers, err == nil; k.agreed && k.narrow(numbers) {
 				return false, nil // and looks again
 			}
 		}
@@ -321,7 +323,7 @@ func (k *keeper) publish(err error) {
 	k.mark.Store(min(grant.Until, from+(grant.Until-from)/2))
 	k.request.Granted(Grant{
 		Held: true, Number: grant.Number, From: time.UnixMilli(grant.From), Until: time.UnixMilli(grant.Until),
-		Fresh: k.request.Fresh, Err: err,
+		Fresh: k.request.Fresh, Err: err, Numbers: k.numbers,
 	})
 }
 

@@ -37,6 +37,10 @@ type Grant struct {
 	Until  time.Time // zero means no end
 	Fresh  bool      // the number has never been given out before: nobody else makes ids with it before Until
 	Err    error     // why the grant cannot be extended; nil while renewing works
+
+	// Numbers are those of all ids of the layout, which matter once a store has changed its layout: an
+	// earlier id, taken apart by the new layout, shows a number outside. The zero Range means that they are not known.
+	Numbers Range
 }
 
 // Lease is a worker number held by a generator.

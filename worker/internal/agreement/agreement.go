@@ -35,6 +35,8 @@ type Earlier struct {
 // ErrUnsafe is matched by the error of Next if no number keeps new ids apart from earlier ones.
 var ErrUnsafe = errors.New("no worker number is safe")
 
+const wayOut = "use a layout with more worker bits or another key space, or stop all generators and begin in a new store (docs/migrating.md, Another layout)"
+
 // unsafe is an error that matches ErrUnsafe.
 type unsafe string
 
@@ -131,15 +133,15 @@ func (a Agreement) Next(to bits.Layout, used int64) (Agreement, error) {
 		}
 		first, last, ok := both.FreshNumbers(e.Used)
 		if !ok {
-			return next, unsafe(fmt.Sprintf("no worker number of %s keeps its ids apart from those of %s under the numbers 0 to %d; use another key space, or a layout with more worker bits", to, old, e.Used))
+			return next, unsafe(fmt.Sprintf("no worker number of %s keeps its ids apart from those of %s under the numbers 0 to %d while generators of the old layout go on; "+wayOut, to, old, e.Used))
 		}
 		next.Numbers = leasestore.Range{From: max(next.Numbers.From, first, e.Used+1), To: min(next.Numbers.To, last)}
 	}
 	if next.Numbers.From > next.Numbers.To {
-		return next, unsafe(fmt.Sprintf("of %s, only worker numbers up to %d keep ids apart from those of earlier layouts, and numbers up to %d have been given; use another key space, or a layout with more worker bits", to, next.Numbers.To, next.Numbers.From-1))
+		return next, unsafe(fmt.Sprintf("of %s, only worker numbers up to %d keep ids apart from those of earlier layouts, and numbers up to %d have been given; "+wayOut, to, next.Numbers.To, next.Numbers.From-1))
 	}
 	if text := next.String(); len(text) > maxLength {
-		return next, fmt.Errorf("the store remembers its earlier layouts in %d characters, and %q has %d; use another key space: new tables, or another prefix", maxLength, text, len(text))
+		return next, unsafe(fmt.Sprintf("after %d changes, the store has no room to remember another layout; "+wayOut, len(a.Earlier)))
 	}
 	return next, nil
 }

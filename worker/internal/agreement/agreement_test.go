@@ -43,7 +43,7 @@ func TestNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := agreement.Agreement{Layout: custom.String(), Numbers: agreement.All, Earlier: []agreement.Earlier{{custom.String(), 3}}}
-	if _, err := long.Next(custom, 5); err == nil || !strings.Contains(err.Error(), "in 110 characters, and ") {
+	if _, err := long.Next(custom, 5); err == nil || !strings.Contains(err.Error(), "no room to remember another layout") {
 		t.Errorf("%v; want that the store has no room", err)
 	}
 }
