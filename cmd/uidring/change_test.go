@@ -48,9 +48,9 @@ func TestLayoutChange(t *testing.T) {
 				wants(run(1, "layout", "change", "--to", "long-lived"), "GRANT ", grant)
 				clitest.Client(t, owner, "GRANT "+grant+" TO "+user.User.Username())
 			}
-			wants(run(0, "layout", "change", "--to", "long-lived", "--dry-run"), old+", under the numbers 0 to 2", next+", under the numbers 48 to 8388607", "nothing was changed")
+			wants(run(0, "layout", "change", "--to", "long-lived", "--dry-run"), old+": numbers up to 2 have been given", next+", under the numbers 48 to 8388607", "nothing was changed")
 			wants(run(0, "gen"), "worker number 3 ", old)
-			wants(run(0, "layout", "change", "--to", "long-lived"), "0 to 3", "64 to 8388607", "restart")
+			wants(run(0, "layout", "change", "--to", "long-lived"), "numbers up to 3 ", "64 to 8388607", "restart")
 			wants(run(0, "layout", "change", "--to", "long-lived"), "nothing to change")
 			wants(run(1, "gen", "--layout", "registry"), "uidring layout change --to "+old)
 			numbers := run(0, "workers")
@@ -62,7 +62,7 @@ func TestLayoutChange(t *testing.T) {
 			wants(run(0, "gen", "--worker", "registry"), "worker number 65 ", next)
 			wants(run(0, "gen", "--layout", "long-lived"), "worker number 64 ", next)
 			wants(run(1, "layout", "change", "--to", "31/1/31"), "number")
-			wants(run(0, "layout", "change", "--to", "registry"), "0 to 65", "66 to ")
+			wants(run(0, "layout", "change", "--to", "registry"), "numbers up to 65 ", "66 to ")
 			wants(run(0, "gen"), "worker number 66 ", old)
 			if line, err := running.stdout.ReadString('\n'); err != nil || len(clitest.ReadIDs(t, line)) != 1 {
 				t.Errorf("%q, %v from the process that has the first layout", line, err)

@@ -13,10 +13,10 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/layout"
+	"github.com/uidring/uidring/cmd/internal/parse"
 	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
-	"github.com/uidring/uidring/cmd/uidring/internal/parse"
 )
 
 func main() { cli.Main(newRoot()) }
@@ -40,6 +40,6 @@ uidring.db, which gen creates in the current directory.`,
   uidring bench                          measure the cost of an id on this machine`,
 		Version: cli.Version(),
 	}
-	root.AddCommand(gen.New(nil), parse.New(), layout.New(nil), workers.New(nil), segments.New(nil), backfill.New(nil), schema.New(nil), bench.New())
+	root.AddCommand(gen.New(nil), parse.New(nil), layout.New(nil), workers.New(nil), segments.New(nil), backfill.New(nil), schema.New(nil), bench.New())
 	return root
 }

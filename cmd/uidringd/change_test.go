@@ -38,7 +38,7 @@ func changeLayout(t *testing.T) {
 	first, second := server(), server()
 	old := draw(first, 100)
 	draw(second, 100)
-	if got := uidringd.Succeed(t, "layout", "change", "--to", "long-lived"); !strings.Contains(got, "under the numbers 0 to 1\n") || !strings.Contains(got, "under the numbers 256 to 8388607") {
+	if got := uidringd.Succeed(t, "layout", "change", "--to", "long-lived"); !strings.Contains(got, ": numbers up to 1 have been given") || !strings.Contains(got, "under the numbers 256 to 8388607") {
 		t.Errorf("%s", got)
 	}
 	draw(second, 100) // as before
@@ -56,6 +56,11 @@ func changeLayout(t *testing.T) {
 	first = server()
 	draw(first, 1000)
 	draw(second, 1000)
+	last := draw(first, 1)
+	parsed := uidringd.Invoke(t, "", "parse", "--json", fmt.Sprint(old), fmt.Sprint(last))
+	if before, after, _ := strings.Cut(parsed.Stdout, "\n"); !strings.Contains(before, `"layout":"31/16/16,`) || !strings.Contains(after, `"layout":"31/23/9,`) || parsed.Code != 0 {
+		t.Errorf("parse: %+v; want each id by its own layout", parsed)
+	}
 	for _, r := range []*running{first, second} {
 		for id, want := range map[int64]string{old: "31/16/16,", draw(r, 1): "31/23/9,"} {
 			if _, got := get(t, http.DefaultClient, fmt.Sprintf("%s/v1/ids/parse/%d", r.url, id)); !strings.Contains(got, `"layout":"`+want) || strings.Contains(got, "doubtful") {

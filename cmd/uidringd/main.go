@@ -1,4 +1,4 @@
-// Command uidringd serves ids to other services, and takes, lists and frees worker numbers of
+// Command uidringd serves ids to other services, reads ids, and takes, lists and frees worker numbers of
 // every store. docs/server.md is for operators; uidringd --help has the commands.
 //
 // Package serve documents the server, and uidringd reference prints the keys of the config, the URLs
@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/layout"
+	"github.com/uidring/uidring/cmd/internal/parse"
 	"github.com/uidring/uidring/cmd/internal/schema"
 	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
@@ -47,6 +48,6 @@ immediately. On a signal during startup, it exits with code 143 or 130.`,
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(backfill.New(stores.All), gen.New(stores.All), layout.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
+	root.AddCommand(backfill.New(stores.All), gen.New(stores.All), layout.New(stores.All), parse.New(stores.All), schema.New(stores.All), segments.New(stores.All), workers.New(stores.All), reference.New())
 	return root
 }

@@ -160,7 +160,7 @@ func report(stderr io.Writer, cmd *cobra.Command, err error, started bool) int {
 }
 
 // shared matches the commands that uidring and uidringd both have.
-var shared = regexp.MustCompile(`\buidring (backfill|gen|schema|segments|workers)\b`)
+var shared = regexp.MustCompile(`\buidring (backfill|gen|parse|schema|segments|workers)\b`)
 
 // Named returns err with another name in its text for the command uidring, which the library's errors name.
 func Named(err error, name string) error {

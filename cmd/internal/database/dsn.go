@@ -67,7 +67,7 @@ func parse(dsn string) (*target, error) {
 	case dsn == "":
 		return nil, errors.New("it is empty; want " + accepted)
 	case scheme != nil && KindOf(dsn) != SQL:
-		return nil, fmt.Errorf("%s:// names a store for uidringd gen, uidringd workers and, if it is Redis, uidringd segments "+
+		return nil, fmt.Errorf("%s:// names a store for uidringd, which has gen, parse, layout, workers and, if it is Redis, segments too "+
 			"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", strings.ToLower(scheme[1]), accepted)
 	case scheme != nil:
 		return nil, fmt.Errorf("unknown scheme %q; want %s; uidringd takes etcd, redis, zk and kube URLs too", scheme[1], accepted)

@@ -17,7 +17,7 @@ import (
 )
 
 // errNoLayout is the error of a store that remembers no layout.
-var errNoLayout = errors.New("no generator has recorded a layout there yet; the first start records the layout that it states, else fleet (for a registry, registry)")
+var errNoLayout = errors.New("no generator has recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry)")
 
 // Remembered returns the layouts that the store remembers.
 func (l *Leases) Remembered(ctx context.Context) (Found, error) {

@@ -198,7 +198,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 func (f *flags) findLayout(ctx context.Context, cmd *cobra.Command) (store string, err error) {
 	found, err := database.FindLayout(ctx, cmd, f.stores, f.layout)
 	if numbers := found.Numbers; err == nil && (f.worker.Number < numbers.From || f.worker.Number > numbers.To) {
-		err = cli.Usagef("--worker %s: since the layout of %s changed, want a worker number from %d to %d, or another --dsn or --layout",
+		err = cli.Usagef("--worker %s: since the layout of %s changed, want a worker number from %d to %d, or another --dsn",
 			f.worker, found.Store, numbers.From, min(numbers.To, 1<<found.Layout.WorkerBits-1))
 	}
 	f.layout = found.Layout

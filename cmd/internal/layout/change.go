@@ -75,14 +75,14 @@ func show(cmd *cobra.Command, change lease.LayoutChange, dryRun bool) error {
 		return err
 	}
 	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	under := fmt.Sprintf("the numbers 0 to %d", change.Used)
+	given := fmt.Sprintf("numbers up to %d have been given, under this layout or earlier ones", change.Used)
 	if change.Used < 0 {
-		under = "no number yet"
+		given = "no number has been given yet"
 	}
 	capacity := func(l bits.Layout) string {
 		return fmt.Sprintf("until %s, %.15g ids a second of each number", l.End().Format(time.DateOnly), rate(l))
 	}
-	fmt.Fprintf(table, "old\t%s, under %s\n\t%s\n", change.From, under, capacity(change.From))
+	fmt.Fprintf(table, "old\t%s: %s\n\t%s\n", change.From, given, capacity(change.From))
 	fmt.Fprintf(table, "new\t%s, under the numbers %d to %d, whose ids equal no earlier ones\n\t%s\n",
 		change.To, change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1), capacity(change.To))
 	if dryRun {

@@ -315,7 +315,7 @@ func (a *answer) print(w io.Writer, asJSON bool) error {
 		fmt.Fprintf(table, "reserve\t%d numbers beyond those that are needed\n", *a.Reserve)
 	}
 	fmt.Fprintf(table, "ids\t%.15g a second for each worker: %d in each tick of %s\n", a.Rate, a.IDs, a.Unit)
-	fmt.Fprintf(table, "burst\t%.15g ids at once, stamped up to %v ahead of the clock (MaxBorrow)\n", a.Burst, uid.DefaultMaxBorrow)
+	fmt.Fprintf(table, "burst\t%.15g ids at once, stamped up to %v ahead of the clock (MaxBorrow; in uidringd, max_borrow)\n", a.Burst, uid.DefaultMaxBorrow)
 	fmt.Fprintf(table, "in JavaScript\t%s\n", a.exact())
 	fmt.Fprintf(table, "begins\t%s\n", a.Epoch.Format(time.RFC3339Nano))
 	fmt.Fprintf(table, "%s\t%s\n", end, a.End.Format(time.RFC3339Nano))
@@ -325,8 +325,8 @@ func (a *answer) print(w io.Writer, asJSON bool) error {
 	case a.Succession == nil:
 		_, rest, _ := strings.Cut(a.Layout, ",")
 		widths := strings.TrimSuffix(a.Layout, ","+rest)
-		fmt.Fprintf(table, "next\t%s with a later epoch, under worker numbers never used before;\n", widths)
-		fmt.Fprintf(table, "\tfor another layout, see --next and layout change\n")
+		fmt.Fprintf(table, "next\tlayout change --to another layout, such as %s with a later epoch;\n", widths)
+		fmt.Fprintf(table, "\t--next shows what it would do\n")
 	default:
 		a.Succession.write(table)
 	}

@@ -24,19 +24,19 @@ workers        0 to 511
                datacenter: 0 to 31
                part2: 0 to 15
 ids            4096000 a second for each worker: 4096 in each tick of 1ms
-burst          353894400000 ids at once, stamped up to 24h0m0s ahead of the clock (MaxBorrow)
+burst          353894400000 ids at once, stamped up to 24h0m0s ahead of the clock (MaxBorrow; in uidringd, max_borrow)
 in JavaScript  as a string
 begins         2026-01-01T00:00:00Z
 ends           2095-09-07T15:47:35.552Z
-next           41/datacenter:5+4/12 with a later epoch, under worker numbers never used before;
-               for another layout, see --next and layout change
+next           layout change --to another layout, such as 41/datacenter:5+4/12 with a later epoch;
+               --next shows what it would do
 `,
 		"baidu --next registry --from 2026-01-01 --used 5000": `
 layout         28/22/13,epoch=2016-05-20,unit=1s
 bits           63 of 63
 workers        0 to 4194303
 ids            8192 a second for each worker: 8192 in each tick of 1s
-burst          707788800 ids at once, stamped up to 24h0m0s ahead of the clock (MaxBorrow)
+burst          707788800 ids at once, stamped up to 24h0m0s ahead of the clock (MaxBorrow; in uidringd, max_borrow)
 in JavaScript  as a string
 begins         2016-05-20T00:00:00Z
 ended          2024-11-20T21:24:16Z
@@ -140,13 +140,16 @@ func TestLayoutOfDatabase(t *testing.T) {
 		t.Errorf("--next that is refused:\n%s", got)
 	}
 	uidring.Succeed(t, "layout", "change", "--to", "fleet")
+	if got := uidring.Invoke(t, "", "layout", "--next", "fleet"); got.Code != 2 || !strings.Contains(got.Stderr, "--next is the layout that the database remembers") {
+		t.Errorf("--next with the same layout: %+v", got)
+	}
 	if got := uidring.Succeed(t, "layout"); !strings.Contains(got, "\nworkers        2 to 65535, since the layout changed\nearlier        31/20/12,epoch=2026-01-01,unit=1s, under the numbers 0 to 1\n") {
 		t.Errorf("a layout that changed:\n%s", got)
 	}
 	t.Setenv(database.Variable, "")
 	clitest.Open(t, "empty.db")
 	for _, args := range [][]string{{"layout", "--dsn", "empty.db"}, {"layout", "--sql", "mysql", "--dsn", "empty.db"}} { // neither has --layout
-		if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, "recorded a layout there yet; the first start records the layout that it states, else fleet (for a registry, registry)\n") {
+		if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, "recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry)\n") {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}

@@ -61,6 +61,9 @@ func planned(cmd *cobra.Command, stores database.Stores, next bits.Layout) (*suc
 	}
 	change, err := open.PlanLayout(cmd.Context(), next)
 	s := &succession{Next: change.To.String(), Used: change.Used}
+	if err == nil && change.From.String() == s.Next {
+		err = cli.Usagef("--next is the layout that the database remembers")
+	}
 	if errors.Is(err, lease.ErrExhausted) {
 		s.Why, err = cli.WithoutPrefix(err), nil
 	} else {

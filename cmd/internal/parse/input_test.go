@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/layout"
-	"github.com/uidring/uidring/cmd/uidring/internal/parse"
+	"github.com/uidring/uidring/cmd/internal/parse"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
@@ -172,7 +172,7 @@ func TestParseDoubtful(t *testing.T) {
 // The layout is that of an object, or of the database that is named or found. A database that knows none is an error.
 func TestParseFindsLayout(t *testing.T) {
 	clitest.Elsewhere(t)
-	both := clitest.Of(parse.New, clitest.SQL(gen.New), clitest.SQL(layout.New))
+	both := clitest.Of(clitest.SQL(parse.New), clitest.SQL(gen.New), clitest.SQL(layout.New))
 	run := func(stdin, args string) clitest.Outcome { return both.Invoke(t, stdin, strings.Fields(args)...) }
 	const long = "--layout 31/20/12"
 	ids := run("", "gen -n 2 --worker static:1 --layout fleet").Stdout

@@ -26,8 +26,8 @@ import (
 // maxErrors is how many wrong ids are reported one by one.
 const maxErrors = 10
 
-// New returns the subcommand.
-func New() *cobra.Command {
+// New returns the subcommand. Its database may be one of stores.
+func New(stores database.Stores) *cobra.Command {
 	var (
 		layout           bits.Layout
 		asJSON, original bool
@@ -87,15 +87,15 @@ code is then 1.`,
 				if vesta { // whose ids do not need one
 					return format.LayoutAlone(bits.Fleet()), nil
 				}
-				found, err := database.FindLayout(cmd.Context(), cmd, nil, layout)
+				found, err := database.FindLayout(cmd.Context(), cmd, stores, layout)
 				return found.Layouts, err
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			p := &parser{read: form.Parse, hint: text.Hint, find: find, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
+			p := &parser{name: cmd.Root().Name(), read: form.Parse, hint: text.Hint, find: find, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
 			if len(args) == 0 {
 				args = []string{"-"}
 				if cli.Terminal(cmd.InOrStdin()) {
-					fmt.Fprintln(cmd.ErrOrStderr(), "uidring: reading ids from the terminal, one a line; Ctrl+D ends them")
+					fmt.Fprintf(p.errs, "%s: reading ids from the terminal, one a line; Ctrl+D ends them\n", p.name)
 				}
 			}
 			if err := cli.Finish(out, p.arguments(args, cmd.InOrStdin())); err != nil {
@@ -105,7 +105,7 @@ code is then 1.`,
 		},
 	}
 	flags := cmd.Flags()
-	database.LayoutFlag(cmd, nil, &layout, "layout of the ids")
+	database.LayoutFlag(cmd, stores, &layout, "layout of the ids")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout,\nand doubt if the id is doubtful")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
 	flags.BoolVar(&vesta, "vesta", false, "read Vesta ids, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
@@ -117,6 +117,7 @@ code is then 1.`,
 }
 
 type parser struct {
+	name   string // of the program
 	read   func(text string) (uid.ID, error)
 	hint   func(text string) string
 	find   func() (format.Layouts, error)
@@ -319,21 +320,21 @@ func (p *parser) fail(line int, fault error) error {
 	if line > 0 {
 		where = fmt.Sprintf("line %d: ", line)
 	}
-	fmt.Fprintf(p.errs, "uidring: %s%s\n", where, cli.WithoutPrefix(fault))
+	fmt.Fprintf(p.errs, "%s: %s%s\n", p.name, where, cli.WithoutPrefix(fault))
 	return nil
 }
 
 // end reports how many errors were not shown, and that ids are doubtful.
 func (p *parser) end() error {
 	for _, is := range p.past {
-		fmt.Fprintf(p.errs, "uidring: %d of the layout %s, which the database had before it changed; the first is %d\n", is.ids, is.layout, is.first)
+		fmt.Fprintf(p.errs, "%s: %d of the layout %s, which the database had before it changed; the first is %d\n", p.name, is.ids, is.layout, is.first)
 	}
 	if p.doubt > 0 {
-		fmt.Fprintf(p.errs, "uidring: %d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
-			p.doubt, p.ids.Allocators[0].Layout(), p.first, p.why)
+		fmt.Fprintf(p.errs, "%s: %d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
+			p.name, p.doubt, p.ids.Allocators[0].Layout(), p.first, p.why)
 	}
 	if more := p.failed - maxErrors; more > 0 {
-		fmt.Fprintf(p.errs, "uidring: %d more are not ids\n", more)
+		fmt.Fprintf(p.errs, "%s: %d more are not ids\n", p.name, more)
 	}
 	switch {
 	case p.failed > 0:

@@ -12,11 +12,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
-	"github.com/uidring/uidring/cmd/uidring/internal/parse"
+	"github.com/uidring/uidring/cmd/internal/parse"
 )
 
 // uidring is the command under test.
-var uidring = clitest.Of(parse.New)
+var uidring = clitest.Of(clitest.SQL(parse.New))
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
