@@ -87,7 +87,7 @@ func (t *table) record(ctx context.Context) (*record, error) {
 		return nil, err
 	}
 	if r := rows[0]; len(rows) > 1 || r.Type != typeDrawn && r.Type != typeDivided {
-		return nil, leasestore.Transient(fmt.Errorf("%w: row -1 of %s, which has the layout of all ids, reads %+v; want one row with TYPE %d or %d",
+		return nil, leasestore.Transient(fmt.Errorf("%w: row -1 of %s, which has the layout of the ids, reads %+v; want one row with TYPE %d or %d",
 			ErrMixed, t.name, rows, typeDrawn, typeDivided))
 	}
 	return &rows[0], nil

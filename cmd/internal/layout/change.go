@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"text/tabwriter"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -85,10 +87,27 @@ func show(cmd *cobra.Command, change lease.LayoutChange, dryRun bool) error {
 	fmt.Fprintf(table, "old\t%s: %s\n\t%s\n", change.From, given, capacity(change.From))
 	fmt.Fprintf(table, "new\t%s, under the numbers %d to %d, whose ids equal no earlier ones\n\t%s\n",
 		change.To, change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1), capacity(change.To))
+	fmt.Fprintf(table, "order\t%s\n", order(change.From, change.To))
 	if dryRun {
 		fmt.Fprintf(table, "\tnothing was changed\n")
 	} else {
 		fmt.Fprintf(table, "next\trestart the generators one after another; those that run keep the old layout\n")
 	}
 	return table.Flush()
+}
+
+// order says how ids that are made from now on sort among those of the layout before.
+func order(old, next bits.Layout) string {
+	width := func(l bits.Layout) uint8 { return l.WorkerBits + l.SequenceBits }
+	first := func(l bits.Layout, at time.Time) float64 {
+		return math.Ldexp(float64(at.Sub(l.Epoch)/l.Unit), int(width(l)))
+	}
+	now := time.Now()
+	switch {
+	case old.Epoch.Equal(next.Epoch) && old.Unit == next.Unit && width(old) == width(next):
+		return "new and old ids sort by their time"
+	case first(next, now) > first(old, now.Add(uid.DefaultMaxBorrow)):
+		return "new ids are greater than old ones"
+	}
+	return "new ids are smaller than old ones, so ORDER BY id mixes both; order by a column with the time"
 }

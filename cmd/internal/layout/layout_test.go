@@ -139,6 +139,15 @@ func TestLayoutOfDatabase(t *testing.T) {
 	if got := uidring.Succeed(t, "layout", "--next", "31/1/31"); !strings.Contains(got, "\nnumbers  none: change the layout of WORKER_LEASE: of 31/1/31,") {
 		t.Errorf("--next that is refused:\n%s", got)
 	}
+	for to, want := range map[string]string{
+		"fleet": "new and old ids sort by their time\n", "30/21/12": "new ids are greater than old ones\n", "31/19/12": "new ids are smaller than old ones",
+		"31/20/12,epoch=2026-01-02": "new ids are smaller than old ones", "31/20/12,epoch=2025-01-01": "new ids are greater than old ones\n",
+		"31/20/12,epoch=2025-12-31T12:00:00Z": "new ids are smaller than old ones", // than those that are stamped ahead
+	} {
+		if got := uidring.Succeed(t, "layout", "change", "--to", to, "--dry-run"); !strings.Contains(got, "\norder  "+want) {
+			t.Errorf("change to %s:\n%s\nwant order %q", to, got, want)
+		}
+	}
 	uidring.Succeed(t, "layout", "change", "--to", "fleet")
 	if got := uidring.Invoke(t, "", "layout", "--next", "fleet"); got.Code != 2 || !strings.Contains(got.Stderr, "--next is the layout that the database remembers") {
 		t.Errorf("--next with the same layout: %+v", got)

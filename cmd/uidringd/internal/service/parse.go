@@ -47,7 +47,7 @@ func (s *Service) Parse(ctx context.Context, caller Caller, name string, id uid.
 
 // The layouts of a store change rarely, so parse asks for them once in freshFor, and waits patience for the answer.
 const (
-	freshFor = time.Minute
+	freshFor = 10 * time.Second
 	patience = 2 * time.Second
 )
 
