@@ -133,6 +133,6 @@ func (l *Leases) greatest(ctx context.Context) int64 {
 
 // LayoutFlag adds --layout, and --dsn, to a command whose layout FindLayout finds.
 func LayoutFlag(cmd *cobra.Command, stores Stores, layout *bits.Layout, usage string) {
-	cli.LayoutFlag(cmd, layout, usage, "the one that the database remembers, else fleet")
+	cli.LayoutFlag(cmd, layout, usage, "the database's; without a database, fleet")
 	Flag(cmd, stores)
 }

@@ -323,10 +323,7 @@ func (a *answer) print(w io.Writer, asJSON bool) error {
 	case a.Go != "":
 		fmt.Fprintf(table, "\nGo\t%s\nYAML\t%s\n", a.Go, a.YAML)
 	case a.Succession == nil:
-		_, rest, _ := strings.Cut(a.Layout, ",")
-		widths := strings.TrimSuffix(a.Layout, ","+rest)
-		fmt.Fprintf(table, "next\tlayout change --to another layout, such as %s with a later epoch;\n", widths)
-		fmt.Fprintf(table, "\t--next shows what it would do\n")
+		fmt.Fprintf(table, "next\tlayout change --to another layout; --dry-run shows what it would do\n")
 	default:
 		a.Succession.write(table)
 	}

@@ -28,8 +28,7 @@ burst          353894400000 ids at once, stamped up to 24h0m0s ahead of the cloc
 in JavaScript  as a string
 begins         2026-01-01T00:00:00Z
 ends           2095-09-07T15:47:35.552Z
-next           layout change --to another layout, such as 41/datacenter:5+4/12 with a later epoch;
-               --next shows what it would do
+next           layout change --to another layout; --dry-run shows what it would do
 `,
 		"baidu --next registry --from 2026-01-01 --used 5000": `
 layout         28/22/13,epoch=2016-05-20,unit=1s
@@ -132,7 +131,7 @@ func TestLayoutOfDatabase(t *testing.T) {
 		t.Errorf("--list:\n%s", got)
 	}
 	t.Setenv(database.Variable, "app.db")
-	planned := "\nnumbers  2 to 65535, which layout change would leave, as numbers up to 1 have been given\n"
+	planned := "\nnumbers  2 to 65535, which layout change would leave, as numbers up to 1 have been given\norder    new and old ids sort by their time\n"
 	if got := uidring.Succeed(t, "layout", "--next", "fleet"); !strings.HasPrefix(got, "layout         31/20/12,") || !strings.Contains(got, planned) {
 		t.Errorf("the variable, --next:\n%s\nwant %s", got, planned)
 	}

@@ -24,6 +24,7 @@ type succession struct {
 	Meet    *period    `json:"meet,omitempty"`          // when ids can collide; nil is never
 	Fresh   *numbering `json:"fresh_numbers,omitempty"` // nil if there are none
 	Why     string     `json:"why,omitempty"`           // there are none
+	Order   string     `json:"order,omitempty"`         // how new ids sort, if ids of both layouts are generated at a time
 }
 
 type period struct {
@@ -67,6 +68,7 @@ func planned(cmd *cobra.Command, stores database.Stores, next bits.Layout) (*suc
 	if errors.Is(err, lease.ErrExhausted) {
 		s.Why, err = cli.WithoutPrefix(err), nil
 	} else {
+		s.Order = order(change.From, change.To)
 		s.Fresh = &numbering{change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1)}
 	}
 	return s, errors.Join(open.Wrap(err), open.Close())
@@ -107,7 +109,7 @@ func (s *succession) write(w io.Writer) {
 		if s.Fresh == nil {
 			fmt.Fprintf(w, "numbers\tnone: %s\n", s.Why)
 		} else {
-			fmt.Fprintf(w, "numbers\t%d to %d, which layout change would leave, as numbers up to %d have been given\n", s.Fresh.First, s.Fresh.Last, s.Used)
+			fmt.Fprintf(w, "numbers\t%d to %d, which layout change would leave, as numbers up to %d have been given\norder\t%s\n", s.Fresh.First, s.Fresh.Last, s.Used, s.Order)
 		}
 		return
 	}

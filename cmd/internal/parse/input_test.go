@@ -31,7 +31,7 @@ func TestParseForms(t *testing.T) {
 	need.Must(t, err)
 	token, err := sealer.Seal(id)
 	need.Must(t, err)
-	want := uidring.Succeed(t, "parse", id.String())
+	want := uidring.Succeed(t, "parse", id.String(), "--layout", "fleet")
 	for _, args := range [][]string{
 		{"--form", "decimal", id.String()},
 		{"--form", "base32", id.Base32()},
@@ -40,7 +40,7 @@ func TestParseForms(t *testing.T) {
 		{"--form", "reversed", fmt.Sprint(bits.Reverse(int64(id)))},
 		{"--form", "token", "--token-key", "key.hex", "--token-context", "orders", token.String()},
 	} {
-		if got := uidring.Succeed(t, append([]string{"parse"}, args...)...); got != want {
+		if got := uidring.Succeed(t, append([]string{"parse", "--layout", "fleet"}, args...)...); got != want {
 			t.Errorf("%q: %s, want %s", args, got, want)
 		}
 	}
@@ -97,10 +97,10 @@ func TestParseKeys(t *testing.T) {
 
 // A byte order mark, Windows' ends of lines and the argument - are understood.
 func TestParseInput(t *testing.T) {
-	want := uidring.Succeed(t, "parse", "5313046343901185", "5313046343901186")
+	want := uidring.Succeed(t, "parse", "5313046343901185", "5313046343901186", "--layout", "fleet")
 	for _, stdin := range []string{"5313046343901185\n5313046343901186\n", "\ufeff5313046343901185\r\n5313046343901186", "\ufeff\n5313046343901185\n\n5313046343901186\n"} {
 		for _, args := range [][]string{{"parse"}, {"parse", "-"}} {
-			if got := uidring.Invoke(t, stdin, args...); got != (clitest.Outcome{Stdout: want}) {
+			if got := uidring.Invoke(t, stdin, append(args, "--layout", "fleet")...); got != (clitest.Outcome{Stdout: want}) {
 				t.Errorf("%q: %+v, want %s", stdin, got, want)
 			}
 		}
@@ -115,7 +115,7 @@ func TestParseInput(t *testing.T) {
 
 // Of many wrong ids the first are reported, and the others counted.
 func TestParseBinary(t *testing.T) {
-	got := uidring.Invoke(t, strings.Repeat("x\x1b[31m\n", 250)+"5313046343901185\n", "parse")
+	got := uidring.Invoke(t, strings.Repeat("x\x1b[31m\n", 250)+"5313046343901185\n", "parse", "--layout", "fleet")
 	lines := strings.Split(got.Stderr, "\n")
 	if got.Code != 1 || len(lines) != 12 || lines[10] != "uidring: 240 more are not ids" || !strings.Contains(got.Stdout, "\n5313046343901185  ") || strings.Contains(got.Stderr, "\x1b") {
 		t.Errorf("%+v", got)
@@ -149,7 +149,7 @@ func TestParseDoubtful(t *testing.T) {
 		"1000000 --json":                     "1 doubtful",
 		"1 --layout snowflake":               "1 doubtful",
 		"9223372036854775807":                "its time is more than 24 hours in the future",
-		"5313046343901185":                   "",
+		"5313046343901185 --layout fleet":    "",
 		"5313046343901185 1 --uid-generator": "1 doubtful under 31/16/16,epoch=2026-01-01,unit=1s, the first is 1: ",
 		"1 --vesta":                          "",
 		"896950744028951464 --layout baidu":  "",
@@ -159,7 +159,11 @@ func TestParseDoubtful(t *testing.T) {
 			t.Errorf("%s: %+v, want exit code %d and %q", args, got, code, want)
 		}
 	}
-	if got := uidring.Invoke(t, "1\nx\n", "parse"); got.Code != 1 || strings.Count(got.Stderr, "\n") != 2 {
+	const fleet = "uidring: read as ids of fleet, 31/16/16,epoch=2026-01-01,unit=1s, since there is no database; for others, add --layout or --dsn\n"
+	if got := uidring.Invoke(t, "5313046343901185\n5313046343901186\n", "parse"); got.Code != 0 || got.Stderr != fleet {
+		t.Errorf("%+v, want code 0 and %q", got, fleet)
+	}
+	if got := uidring.Invoke(t, "1\nx\n", "parse", "--layout", "fleet"); got.Code != 1 || strings.Count(got.Stderr, "\n") != 2 {
 		t.Errorf("%+v, want exit code 1, since what is not an id is worse", got)
 	}
 	recent := bits.Fleet()

@@ -83,15 +83,17 @@ code is then 1.`,
 			case vesta:
 				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
 			}
+			var p *parser
 			find := func() (format.Layouts, error) {
 				if vesta { // whose ids do not need one
 					return format.LayoutAlone(bits.Fleet()), nil
 				}
 				found, err := database.FindLayout(cmd.Context(), cmd, stores, layout)
+				p.assumed = found.Store == "" && !p.stated && !asJSON // which shows the layout
 				return found.Layouts, err
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			p := &parser{name: cmd.Root().Name(), read: form.Parse, hint: text.Hint, find: find, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
+			p = &parser{name: cmd.Root().Name(), read: form.Parse, hint: text.Hint, find: find, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
 			if len(args) == 0 {
 				args = []string{"-"}
 				if cli.Terminal(cmd.InOrStdin()) {
@@ -117,25 +119,26 @@ code is then 1.`,
 }
 
 type parser struct {
-	name   string // of the program
-	read   func(text string) (uid.ID, error)
-	hint   func(text string) string
-	find   func() (format.Layouts, error)
-	of     func(*bits.Allocator) *format.Form
-	vesta  bool           // the ids have no layout
-	stated bool           // the layout is not that of an object
-	named  string         // the layout of the last object
-	ids    *format.Reader // nil until the first id has been read
-	forms  []*format.Form // of the layouts of ids
-	out    *bufio.Writer
-	errs   io.Writer
-	text   []byte // of the line being written
-	begun  bool   // the header, if any, has been written
-	failed int
-	doubt  int    // ids that are doubtful
-	first  uid.ID // of them
-	why    string // first is
-	past   []past // in the order of appearance
+	name    string // of the program
+	read    func(text string) (uid.ID, error)
+	hint    func(text string) string
+	find    func() (format.Layouts, error)
+	of      func(*bits.Allocator) *format.Form
+	vesta   bool           // the ids have no layout
+	stated  bool           // the layout is not that of an object
+	named   string         // the layout of the last object
+	ids     *format.Reader // nil until the first id has been read
+	forms   []*format.Form // of the layouts of ids
+	out     *bufio.Writer
+	errs    io.Writer
+	text    []byte // of the line being written
+	begun   bool   // the header, if any, has been written
+	failed  int
+	assumed bool   // nobody has said which layout the ids have
+	doubt   int    // ids that are doubtful
+	first   uid.ID // of them
+	why     string // first is
+	past    []past // in the order of appearance
 }
 
 // past are the ids of a layout that the store had before a change.
@@ -324,14 +327,17 @@ func (p *parser) fail(line int, fault error) error {
 	return nil
 }
 
-// end reports how many errors were not shown, and that ids are doubtful.
+// end reports how many errors were not shown, and that ids are doubtful or of a layout that nobody has named.
 func (p *parser) end() error {
 	for _, is := range p.past {
 		fmt.Fprintf(p.errs, "%s: %d of the layout %s, which the database had before it changed; the first is %d\n", p.name, is.ids, is.layout, is.first)
 	}
-	if p.doubt > 0 {
+	switch {
+	case p.doubt > 0:
 		fmt.Fprintf(p.errs, "%s: %d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
 			p.name, p.doubt, p.ids.Allocators[0].Layout(), p.first, p.why)
+	case p.assumed && p.begun:
+		fmt.Fprintf(p.errs, "%s: read as ids of fleet, %s, since there is no database; for others, add --layout or --dsn\n", p.name, p.ids.Allocators[0].Layout())
 	}
 	if more := p.failed - maxErrors; more > 0 {
 		fmt.Fprintf(p.errs, "%s: %d more are not ids\n", p.name, more)

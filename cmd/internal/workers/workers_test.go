@@ -179,7 +179,7 @@ func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
 	need.Must(t, worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet; the first start records the layout that it states, else fleet (for a registry, registry). To go on without a record, give --layout") {
+	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry). To go on without a record, give --layout") {
 		t.Errorf("%+v, want a word on the layout", got)
 	}
 	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 of the numbers 1 to 65535 are left") {
