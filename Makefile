@@ -71,6 +71,9 @@ stress-processes: ## kill, pause and cut off processes and servers of every stor
 stress-starts: ## start, restart and cut off 30,000 Leasers in virtual time
 	UIDRING_FLEET=30000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v
 
+stress-holders: ## hold 10,000 numbers on MariaDB and PostgreSQL, and print the processor time of their servers
+	UIDRING_HOLDERS=10000 UIDRING_TORTURE=1 go test ./internal/lab/torture -run 'TestHolders$$' -count=1 -v -timeout 30m
+
 stress-servers: ## kill servers behind a balancer STRESS_ROUNDS times (needs mariadbd and postgres)
 	UIDRING_SERVERS_ROUNDS=$(STRESS_ROUNDS) go test ./internal/lab/servers -run TestKilledServers -count=1 -v -timeout 60m
 
@@ -101,4 +104,4 @@ rehearsal: ## make a release in a scratch clone, use it on an empty machine, and
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
 
-.PHONY: help test race lint ci api reference pictures proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-servers stress-memory stress-backfill stress-volume bench outdated rehearsal release
+.PHONY: help test race lint ci api reference pictures proto extras faults models fuzz stress-cpu stress-yields stress-processes stress-starts stress-holders stress-servers stress-memory stress-backfill stress-volume bench outdated rehearsal release
