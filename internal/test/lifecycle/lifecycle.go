@@ -46,7 +46,7 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	if _, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.LongLived(), Logger: log}); !errors.Is(err, lease.ErrLayout) {
 		t.Errorf("a start with another layout: %v, want ErrLayout", err)
 	}
-	late := out.Count("level=WARN", "is not renewed", context.DeadlineExceeded.Error()) // on a slow machine
+	late := out.Count("level=WARN", "cannot renew the number", context.DeadlineExceeded.Error()) // on a slow machine
 	if n := out.Count("level=WARN") - out.Count("level=WARN", "the number is lost") - late; n > 0 {
 		t.Errorf("%d warnings: %s", n, &out)
 	}
