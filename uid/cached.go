@@ -149,8 +149,8 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 // the layout's lifetime. If nothing is left, or from is not before to, the error matches
 // [bits.ErrRange].
 //
-// The range holds for every Default with this layout, whatever its worker number. It also holds for
-// every Cached whose MaxAge and MaxBorrow are no larger than this one's. If the machines' clocks
+// The range holds for every Default with this layout, whatever its worker number, and for every other
+// Cached with this layout, unless its MaxAge or MaxBorrow is larger. If the machines' clocks
 // differ, widen the period at both ends by the difference. A loop over All that holds claimed ids for
 // longer than MaxAge can yield ids from before the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {

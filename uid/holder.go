@@ -223,7 +223,7 @@ func (h *holder) reservationError(w *grant) error {
 
 // idRange returns the least and the greatest id that calls can have issued from from to
 // before to. An id's time lies at most age behind the clock, and at most ahead ticks ahead
-// of it. A negative age means that there is no such bound.
+// of it. If age is negative, an id can be behind the clock by any time.
 func (h *holder) idRange(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
 	epoch := h.bits.Layout().Epoch
 	if !from.Before(to) || !to.After(epoch) || !from.Before(h.end) {

@@ -19,7 +19,7 @@ import (
 
 // While the store is unavailable, /readyz names the generators that cannot issue ids, and
 // shows nothing of the store. The server is ready unless one of them is not optional. The metrics
-// and the answers to requests agree. The log tells more.
+// and the status codes of requests show the same. The log tells more.
 func TestReadyz(t *testing.T) {
 	store := servertest.StartRedis(t, append([]string{"--requirepass", "secret-1"}, servertest.Durable...)...)
 	t.Setenv("UIDRINGD_TEST_STORE", "redis://:secret-1@"+store.Address())

@@ -89,7 +89,7 @@ func (s *Store) Another(t *testing.T) *Store {
 	return &another
 }
 
-// Open opens a handle with connections of its own, until the test ends.
+// Open opens a handle that has its own connections. It is closed when the test ends.
 func (s *Store) Open(t testing.TB, url string) *gorm.DB {
 	t.Helper()
 	db, err := Open(url)

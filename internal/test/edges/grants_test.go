@@ -17,8 +17,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// A call as a user of the database who has no rights. Its errors name these rights, one after another: needs or, where there
-// are no tables on MySQL, creates.
+// granted is a call by a database user without rights. Its errors name the missing rights, one after
+// another: those of needs if the tables exist, and those of creates if they do not (on MySQL).
 type granted struct {
 	call    func(ctx context.Context, db *gorm.DB) error
 	needs   []string

@@ -49,8 +49,8 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 	return reply, nil
 }
 
-// named explains a replica's reply, and makes the reply for a key that is no hash match
-// segment.ErrUnusable. It names the permissions that a user lacks.
+// named explains a reply of the server: that it is a replica, or that the user lacks permissions. The error
+// for a key that is not a hash matches segment.ErrUnusable.
 func (s *Store) named(tag string, err error) error {
 	switch {
 	case redis.HasErrorPrefix(err, "READONLY"):
