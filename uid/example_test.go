@@ -103,9 +103,12 @@ func ExampleNewDefault() {
 }
 
 // A service that would rather shed load than stamp ids ahead of the clock.
+// The clock stands still, so that the example is always the same.
 func ExampleRefusal() {
+	now := time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC)
 	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{
 		MaxBorrow: time.Nanosecond,
+		Now:       func() time.Time { return now },
 		RejectedTake: func(r uid.Refusal) error {
 			if errors.Is(r.Err, uid.ErrBorrowLimit) {
 				return fmt.Errorf("busy, try again: %w", r.Err)
