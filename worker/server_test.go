@@ -173,24 +173,30 @@ func TestRolledBackByServer(t *testing.T) {
 // way to do that.
 func TestIgnoredByServer(t *testing.T) {
 	on(t, []string{"sqlite", "postgres"}, tables, func(t *testing.T, s *store) {
-		ignored := []string{""}
-		if s.name == "leaser" {
-			ignored = append(ignored, "WHEN (NEW.worker_id >= 0)") // the rows of numbers, but not their count
+		const numbers = "WHEN (NEW.worker_id >= 0)" // the rows of numbers, but not their count
+		type ignored struct {
+			when   string
+			config lease.Config
 		}
-		for _, when := range ignored {
+		all := []ignored{{"", lease.Config{}}}
+		if s.name == "leaser" {
+			part := lease.Config{Numbers: &lease.Range{From: 5, To: 500}}
+			all = append(all, ignored{numbers, lease.Config{}}, ignored{"", part}, ignored{numbers, part})
+		}
+		for _, of := range all {
 			s := s.another(t)
 			s.create(t)
 			switch s.Kind {
 			case "postgres":
 				s.Exec(t, `CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`, s.Table)
 				defer s.Exec(t, "DROP FUNCTION %s_no CASCADE", s.Table)
-				s.Exec(t, "CREATE TRIGGER no BEFORE INSERT ON %s FOR EACH ROW %s EXECUTE FUNCTION %[1]s_no()", s.Table, when)
+				s.Exec(t, "CREATE TRIGGER no BEFORE INSERT ON %s FOR EACH ROW %s EXECUTE FUNCTION %[1]s_no()", s.Table, of.when)
 			case "sqlite":
-				s.Exec(t, "CREATE TRIGGER %s_no BEFORE INSERT ON %[1]s %s BEGIN SELECT RAISE(IGNORE); END", s.Table, when)
+				s.Exec(t, "CREATE TRIGGER %s_no BEFORE INSERT ON %[1]s %s BEGIN SELECT RAISE(IGNORE); END", s.Table, of.when)
 			}
-			number, err := take(t, context.Background(), s.on(s.DB), max22)
+			number, err := take(t, context.Background(), s.on(s.DB, of.config), max22)
 			if number != 0 || err == nil || s.name != "leaser" && !errors.Is(err, worker.ErrKey) {
-				t.Errorf("%q: %d, %v; want that nothing was written", when, number, err)
+				t.Errorf("%+v: %d, %v; want that nothing was written", of, number, err)
 			}
 			if s.name == "leaser" {
 				wantAll(t, err, "did not write", s.Table)

@@ -31,6 +31,9 @@ func User(t testing.TB, kind string) (owner, user *url.URL) {
 		at.User, at.Path = who, "/"+name
 		return &at
 	}
+	if kind == "postgres" { // before version 15, everyone may create tables
+		need.Must(t, Open(t, as(admin.User).String()).Exec("REVOKE CREATE ON SCHEMA public FROM PUBLIC").Error)
+	}
 	return as(admin.User), as(url.User(name))
 }
 
