@@ -209,6 +209,9 @@ func TestStriped(t *testing.T) {
 	if got := list(t, "--dsn", "ids.db")[tag].Next; got != 4000 {
 		t.Errorf("next is %d, want 4000", got)
 	}
+	if got := uidring.Succeed(t, "segments", "--dsn", "ids.db"); !strings.Contains(got, "\n"+tag+"  4000  1000  ") {
+		t.Errorf("%s\nwant next 4000", got)
+	}
 	if got := uidring.Invoke(t, "", "gen", "--segment", tag, "--dsn", "ids.db"); got.Code == 0 || !strings.Contains(got.Stderr, "counter that Striped has") {
 		t.Errorf("%+v", got)
 	}

@@ -234,6 +234,10 @@ func TestRolledBackIsRetried(t *testing.T) {
 		if done, err := store.Return(t.Context(), "orders", 5, 11); done || err == nil || left != 1 {
 			t.Errorf("Return() = %v, %v, with %d conflicts to come: it is sent once only", done, err, left)
 		}
+		left = 3
+		if now, err := store.Raise(t.Context(), "orders", 100); now != 100 || err != nil || left != 0 {
+			t.Errorf("Raise() = %d, %v, with %d conflicts to come", now, err, left)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { cancel(); return conflicts[s.Kind] }})
 		if _, _, err := store.Reserve(ctx, "orders", 10); !errors.Is(err, context.Canceled) {

@@ -15,7 +15,10 @@ func TestConnectionsLeaveNoMemory(t *testing.T) {
 	s := New(Config{Idle: time.Hour})
 	c := newConn(s, accepted)
 	c.in, c.text = make([]byte, 1<<20), make([]byte, 1<<20)
-	if c.flush(); !c.fill() || len(c.in) != readBytes || cap(c.text) > 2*flushBytes {
+	if c.flush(); c.written() != 1<<20 {
+		t.Errorf("%d bytes of an answer count once they are sent, want all", c.written())
+	}
+	if !c.fill() || len(c.in) != readBytes || cap(c.text) > 2*flushBytes {
 		t.Errorf("a connection keeps %d bytes for commands and %d for answers, want %d, and %d at most", len(c.in), cap(c.text), readBytes, 2*flushBytes)
 	}
 	_ = client.Close()
