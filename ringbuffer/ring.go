@@ -29,7 +29,7 @@ var (
 	ErrClosed = errors.New("ringbuffer: closed")
 
 	// ErrConfig is matched by every error about a [Config].
-	ErrConfig = errors.New("ringbuffer: invalid config")
+	ErrConfig = invalid.ErrConfig
 )
 
 // A Run is the N ids First, First+1, …, First+N-1.
@@ -130,7 +130,7 @@ type Config struct {
 // New returns an empty ring. The error names every invalid field of the config, and matches
 // [ErrConfig].
 func New(config Config) (*Ring, error) {
-	faults := invalid.Of("ringbuffer", ErrConfig)
+	faults := invalid.Of("ringbuffer")
 	config.Runs = cmp.Or(config.Runs, 8)
 	config.RunLen = cmp.Or(config.RunLen, 8192)
 	if !powerOfTwo(config.Runs) || config.Runs > maxRuns {

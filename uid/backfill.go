@@ -92,7 +92,7 @@ func startBackfill(ctx context.Context, source WorkerSource, config BackfillConf
 		return nil, err
 	}
 	if !b.holder.grant.Load().fresh {
-		err := fmt.Errorf("%w: worker number %d may have been used before, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrConfig, b.Worker())
+		err := fmt.Errorf("uid: %w: worker number %d may have been used before, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrConfig, b.Worker())
 		return nil, errors.Join(err, deal.Close(func(ctx context.Context) error { return b.holder.giveBack(ctx, 0) }))
 	}
 	b.holder.logStart("Backfill")

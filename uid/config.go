@@ -116,7 +116,7 @@ type DefaultConfig struct {
 // has settled the layout before; Validate takes that of a new store.
 func prepare(layout *bits.Layout, logger **slog.Logger) *invalid.List {
 	*logger = cmp.Or(*logger, slog.Default())
-	faults := invalid.Of("uid", ErrConfig)
+	faults := invalid.Of("uid")
 	if *layout == (bits.Layout{}) {
 		*layout = bits.Fleet()
 	}

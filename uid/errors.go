@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/deal"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/padding"
 )
 
@@ -48,9 +49,10 @@ var (
 	// within a minute after its counter is raised.
 	ErrRewound = errors.New("uid: store has gone back in time")
 
-	// ErrConfig is matched by every error about a config or limit in this package, or about a
-	// number from a [WorkerSource] that does not fit the layout.
-	ErrConfig = deal.ErrConfig
+	// ErrConfig is matched by every error about a config, or an argument beside it, in this package,
+	// the packages in its folder, worker and ringbuffer: lease.ErrConfig is the same. An error about a
+	// number from a [WorkerSource] that does not fit the layout matches it too.
+	ErrConfig = invalid.ErrConfig
 )
 
 // BorrowLimitError says that the next id would be stamped further ahead of the

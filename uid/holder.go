@@ -166,7 +166,7 @@ func (h *holder) granted(g lease.Grant) {
 	switch {
 	case !g.Held: // ids so far were made under the last one
 	case g.Number < 0 || g.Number > h.bits.MaxWorker():
-		w = empty(g.Number, fmt.Errorf("%w: worker number is %d, want 0 to %d, the greatest that the layout can hold",
+		w = empty(g.Number, fmt.Errorf("uid: %w: worker number is %d, want 0 to %d, the greatest that the layout can hold",
 			ErrConfig, g.Number, h.bits.MaxWorker()))
 	default:
 		w = h.grantOf(g)

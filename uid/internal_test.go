@@ -101,7 +101,7 @@ func TestClockOutsideOfTheLayout(t *testing.T) {
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 	var h holder
-	need.Must(t, h.prepare(invalid.Of("uid", ErrConfig), lease.NewStatic(1), bits.Registry(), nil, slog.Default()))
+	need.Must(t, h.prepare(invalid.Of("uid"), lease.NewStatic(1), bits.Registry(), nil, slog.Default()))
 	var numbers []int64
 	h.renumber = func(next *grant) {
 		numbers = append(numbers, next.worker)

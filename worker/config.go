@@ -49,7 +49,7 @@ type RegistryConfig struct {
 func (c StoreConfig) Validate() error { return c.faults().Err() }
 
 func (c StoreConfig) faults() *invalid.List {
-	faults := invalid.Of("worker", lease.ErrConfig)
+	faults := invalid.Of("worker")
 	if !prefixPattern.MatchString(c.Prefix) {
 		faults.Add("Prefix", strconv.Quote(c.Prefix), "a schema and a dot (ids.), the beginning of a table's name (orders_), or both: "+
 			"up to 63 and 51 letters, digits and underscores, no digit first")

@@ -76,7 +76,7 @@ func (registered) Release(context.Context, time.Time) error { return nil }
 const registerFor = 2 * time.Minute
 
 func (r *Registry) register(ctx context.Context, request lease.Request) (lease.Grant, error) {
-	faults := invalid.Of("worker", lease.ErrConfig)
+	faults := invalid.Of("worker")
 	if request.Limit < 0 {
 		faults.Add("limit", request.Limit, "0 or more")
 	}

@@ -15,7 +15,6 @@ import (
 var (
 	ErrClosed   = errors.New("uid: generator is closed")
 	ErrNotReady = errors.New("uid: no id is ready")
-	ErrConfig   = errors.New("uid: invalid config")
 )
 
 // Calls ends the waits of a generator that is closed, and counts waits and failed calls.

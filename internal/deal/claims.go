@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -67,7 +68,7 @@ func (c Claims[ID, Run]) TryClaim(limit int64) (Run, error) {
 
 func (c Claims[ID, Run]) limited(ctx context.Context, limit int64, how How) (ringbuffer.Run, error) {
 	if limit < 1 {
-		return ringbuffer.Run{}, fmt.Errorf("%w: Claim: limit is %d, want 1 or more", ErrConfig, limit)
+		return ringbuffer.Run{}, fmt.Errorf("uid: %w: Claim: limit is %d, want 1 or more", invalid.ErrConfig, limit)
 	}
 	return c.claim(ctx, limit, how)
 }

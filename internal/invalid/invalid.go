@@ -9,7 +9,11 @@ import (
 	"iter"
 )
 
-// Field is the error of one wrong field. It matches the sentinel of the config's package.
+// ErrConfig is matched by every error about a config. Packages uid, worker/lease and ringbuffer
+// export it.
+var ErrConfig = errors.New("invalid config")
+
+// Field is the error of one wrong field. It matches [ErrConfig].
 type Field struct {
 	Name  string // as Go spells it
 	Value any
@@ -22,13 +26,13 @@ type Field struct {
 // Error names the package, the field and what is wrong.
 func (f *Field) Error() string {
 	if f.Cause != nil {
-		return fmt.Sprintf("%s: invalid config: %s: %v", f.list.pkg, f.Name, f.Cause)
+		return fmt.Sprintf("%s: %v: %s: %v", f.list.pkg, ErrConfig, f.Name, f.Cause)
 	}
-	return fmt.Sprintf("%s: invalid config: %s is %v, want %s", f.list.pkg, f.Name, f.Value, f.Want)
+	return fmt.Sprintf("%s: %v: %s is %v, want %s", f.list.pkg, ErrConfig, f.Name, f.Value, f.Want)
 }
 
-// Unwrap returns the sentinel, and the cause if there is one.
-func (f *Field) Unwrap() []error { return []error{f.list.sentinel, f.Cause} }
+// Unwrap returns ErrConfig, and the cause if there is one.
+func (f *Field) Unwrap() []error { return []error{ErrConfig, f.Cause} }
 
 // Fields returns the wrong fields that an error holds, also if it joins or wraps the
 // errors of several configs.
@@ -54,14 +58,12 @@ func walk(err error, yield func(*Field) bool) bool {
 
 // List collects the wrong fields of a config. Make one with [Of].
 type List struct {
-	pkg      string
-	sentinel error
-	errs     []error
+	pkg  string
+	errs []error
 }
 
-// Of returns an empty list for a config of a package. Each error names the package and
-// matches sentinel.
-func Of(pkg string, sentinel error) *List { return &List{pkg: pkg, sentinel: sentinel} }
+// Of returns an empty list for a config of a package, which each error names.
+func Of(pkg string) *List { return &List{pkg: pkg} }
 
 // Add adds a field, and returns l. Give a text for a value that must not be shown.
 func (l *List) Add(name string, value any, want string) *List {

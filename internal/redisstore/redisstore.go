@@ -19,10 +19,9 @@ import (
 // tagged matches a key with a hash tag: text in its first braces, which decides on the slot.
 var tagged = regexp.MustCompile(`^[^{]*\{[^}]+\}`)
 
-// CheckPrefix returns what is wrong with a store's prefix of keys. The errors name pkg and match
-// sentinel.
-func CheckPrefix(pkg string, sentinel error, prefix, example string) *invalid.List {
-	faults := invalid.Of(pkg, sentinel)
+// CheckPrefix returns what is wrong with a store's prefix of keys. The errors name pkg.
+func CheckPrefix(pkg, prefix, example string) *invalid.List {
+	faults := invalid.Of(pkg)
 	if !tagged.MatchString(prefix) || strings.ContainsRune(prefix, 0) || !utf8.ValidString(prefix) {
 		faults.Add("Prefix", strconv.Quote(prefix), "UTF-8 without NUL, with a hash tag that keeps all keys on one server of a cluster, such as "+example)
 	}
@@ -30,8 +29,8 @@ func CheckPrefix(pkg string, sentinel error, prefix, example string) *invalid.Li
 }
 
 // Check is CheckPrefix for the store's client too.
-func Check(pkg string, sentinel error, client any, prefix, example string) error {
-	faults := CheckPrefix(pkg, sentinel, prefix, example)
+func Check(pkg string, client any, prefix, example string) error {
+	faults := CheckPrefix(pkg, prefix, example)
 	if v := reflect.ValueOf(client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		faults.Add("client", "nil", "a *redis.Client or a *redis.ClusterClient")
 	} else if v.Type().String() == "*redis.Ring" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 func TestForgetful(t *testing.T) {
@@ -36,16 +38,16 @@ func TestForgetful(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	sentinel, client := errors.New("invalid config"), new(int)
+	client := new(int)
 	for prefix, good := range map[string]bool{
 		"{ids}:a": true, "a{b}": true, "": false, "ids": false, "{}ids": false, "{}{ids}": false, "{ids}\x00": false, "{ids}\xff": false,
 	} {
-		if err := Check("store", sentinel, client, prefix, "{x}"); (err == nil) != good || !good && !errors.Is(err, sentinel) {
+		if err := Check("store", client, prefix, "{x}"); (err == nil) != good || !good && !errors.Is(err, invalid.ErrConfig) {
 			t.Errorf("%q: %v", prefix, err)
 		}
 	}
 	for _, client := range []any{nil, (*int)(nil)} {
-		if err := Check("store", sentinel, client, "", "{x}"); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		if err := Check("store", client, "", "{x}"); err == nil || strings.Count(err.Error(), "\n") != 1 {
 			t.Errorf("%v, want two faults", err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/uidring/uidring/uid"
 )
 
 // KeySize is the length of a key in bytes.
@@ -24,7 +26,7 @@ const (
 // the same key.
 const salt = "github.com/uidring/uidring/uid/opaque"
 
-var errUnmade = fmt.Errorf("%w: the value was not made by its constructor", ErrConfig)
+var errUnmade = fmt.Errorf("opaque: %w: the value was not made by its constructor", uid.ErrConfig)
 
 // blocks lends memory for one block to each call. A local variable would escape to
 // the heap when a call passes it to a [cipher.Block].
@@ -33,16 +35,16 @@ var blocks = sync.Pool{New: func() any { return new([aes.BlockSize]byte) }}
 func ciphers(purpose, context string, keys ...[]byte) ([]cipher.Block, error) {
 	var faults []error
 	if context == "" {
-		faults = append(faults, fmt.Errorf("%w: context is empty, want a name, such as that of the ids' table", ErrConfig))
+		faults = append(faults, fmt.Errorf("opaque: %w: context is empty, want a name, such as that of the ids' table", uid.ErrConfig))
 	}
 	if len(keys) == 0 {
-		faults = append(faults, fmt.Errorf("%w: no key, want one or more of %d bytes", ErrConfig, KeySize))
+		faults = append(faults, fmt.Errorf("opaque: %w: no key, want one or more of %d bytes", uid.ErrConfig, KeySize))
 	}
 	derived := make([]cipher.Block, 0, len(keys))
 	for i, key := range keys {
 		block, err := derive(purpose, context, key)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%w: key %d of %d %w", ErrConfig, i+1, len(keys), err))
+			faults = append(faults, fmt.Errorf("opaque: %w: key %d of %d %w", uid.ErrConfig, i+1, len(keys), err))
 		}
 		derived = append(derived, block)
 	}

@@ -14,7 +14,7 @@ import (
 // so a forged number goes unnoticed. JavaScript rounds numbers above 2^53: write them as strings in
 // JSON.
 //
-// [NewPermutation] makes one; Permute and Restore fail with [ErrConfig] on a zero or nil
+// [NewPermutation] makes one; Permute and Restore fail with [uid.ErrConfig] on a zero or nil
 // Permutation. A Permutation is safe for concurrent use and allocates nothing per number.
 type Permutation struct {
 	context string
@@ -26,7 +26,7 @@ type Permutation struct {
 // NewPermutation does not keep it.
 //
 // A number does not identify its key: if you might rotate keys, store the key's name beside each
-// number. The error names everything that is invalid, and matches [ErrConfig].
+// number. The error names everything that is invalid, and matches [uid.ErrConfig].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
 	derived, err := ciphers(forPermutations, context, key)
 	if err != nil {

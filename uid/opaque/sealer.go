@@ -11,7 +11,7 @@ import (
 )
 
 // Sealer seals ids into tokens and opens them, for one context. [New] makes one; Seal and Open fail
-// with [ErrConfig] on a zero or nil Sealer. A Sealer is safe for concurrent use and allocates
+// with [uid.ErrConfig] on a zero or nil Sealer. A Sealer is safe for concurrent use and allocates
 // nothing per token.
 type Sealer struct {
 	context string
@@ -25,7 +25,7 @@ type Sealer struct {
 // key seals and every key opens. To rotate keys, deploy New(context, old, new) to all processes,
 // then New(context, new, old). Drop the old key once its tokens no longer need to be opened.
 //
-// The error names everything that is invalid, and matches [ErrConfig].
+// The error names everything that is invalid, and matches [uid.ErrConfig].
 func New(context string, keys ...[]byte) (*Sealer, error) {
 	derived, err := ciphers(forTokens, context, keys...)
 	if err != nil {

@@ -118,8 +118,8 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("New(%q, %d keys) = %v, %v, want %s", c.context, len(c.keys), s, err, c.want)
 			continue
 		}
-		if !errors.Is(err, opaque.ErrConfig) {
-			t.Errorf("New(%q, %d keys) = %v, want ErrConfig", c.context, len(c.keys), err)
+		if !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("New(%q, %d keys) = %v, want uid.ErrConfig", c.context, len(c.keys), err)
 		}
 		if len(c.keys) == 1 {
 			if p, err := opaque.NewPermutation(c.context, c.keys[0]); p != nil || err == nil || err.Error() != c.want {
@@ -131,18 +131,18 @@ func TestNewRefuses(t *testing.T) {
 
 func TestZeroValues(t *testing.T) {
 	for _, s := range []*opaque.Sealer{nil, {}} {
-		if token, err := s.Seal(1); token != (opaque.Token{}) || !errors.Is(err, opaque.ErrConfig) {
+		if token, err := s.Seal(1); token != (opaque.Token{}) || !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("Seal = %v, %v", token, err)
 		}
-		if id, err := s.Open(opaque.Token{}); id != 0 || !errors.Is(err, opaque.ErrConfig) {
+		if id, err := s.Open(opaque.Token{}); id != 0 || !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("Open = %v, %v", id, err)
 		}
 	}
 	for _, p := range []*opaque.Permutation{nil, {}} {
-		if n, err := p.Permute(1); n != 0 || !errors.Is(err, opaque.ErrConfig) {
+		if n, err := p.Permute(1); n != 0 || !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("Permute = %v, %v", n, err)
 		}
-		if id, err := p.Restore(1); id != 0 || !errors.Is(err, opaque.ErrConfig) {
+		if id, err := p.Restore(1); id != 0 || !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("Restore = %v, %v", id, err)
 		}
 	}

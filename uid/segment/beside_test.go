@@ -50,8 +50,8 @@ func TestNewBesideStripe(t *testing.T) {
 	refusedStripe := func(t *testing.T, stores []segment.Store, config segment.StripedConfig, want string) {
 		t.Helper()
 		s, err := segment.NewStriped(t.Context(), stores, "orders", config)
-		if !errors.Is(err, segment.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("NewStriped() = %v, %v, want ErrConfig with %q", s, err, want)
+		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("NewStriped() = %v, %v, want uid.ErrConfig with %q", s, err, want)
 		}
 	}
 	t.Run("New first", func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestNewBesideStripe(t *testing.T) {
 		counters, stores := stripes(2)
 		stripe(t, stores, create)
 		for i, c := range counters {
-			refusedNew(t, stores[i], segment.Config{}, segment.ErrConfig)
-			refusedNew(t, stores[i], segment.Config{Create: true}, segment.ErrConfig)
+			refusedNew(t, stores[i], segment.Config{}, uid.ErrConfig)
+			refusedNew(t, stores[i], segment.Config{Create: true}, uid.ErrConfig)
 			// A process that does not look finds a counter without ids.
 			refusedNew(t, unaware{c}, segment.Config{Create: true}, segment.ErrUsedUp)
 		}
@@ -84,9 +84,9 @@ func TestNewBesideStripe(t *testing.T) {
 			must(t, c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10))
 		}
 		stripe(t, stores, segment.StripedConfig{})
-		refusedNew(t, stores[1], segment.Config{Create: true}, segment.ErrConfig)
+		refusedNew(t, stores[1], segment.Config{Create: true}, uid.ErrConfig)
 		must(t, counters[1].Create(t.Context(), "orders", 1, 10))
-		refusedNew(t, stores[1], segment.Config{}, segment.ErrConfig)
+		refusedNew(t, stores[1], segment.Config{}, uid.ErrConfig)
 		refusedStripe(t, stores, segment.StripedConfig{}, "for New or Tags")
 	})
 	t.Run("a spent counter alone", func(t *testing.T) { // whose ids are in use

@@ -2,7 +2,6 @@ package segment
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -23,12 +22,6 @@ const (
 
 // MaxStep is the upper limit for Config.MaxStep, Config.Step and StripedConfig.Block.
 const MaxStep = 1 << 40
-
-// ErrConfig is matched by every error about a config in this package, or about a store's config. It
-// can also mean that ids would repeat: the tag's counter was created for a different number or
-// order of stores, or for a different Block. Or it was created by [Striped] rather than [New] or
-// [Tags], or vice versa.
-var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Counter]. Zero fields take their default values.
 type Config struct {
@@ -74,12 +67,12 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Validate reports every invalid field in one error, which matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [uid.ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
 func (c *Config) prepare() *invalid.List {
-	faults := invalid.Of("segment", ErrConfig)
+	faults := invalid.Of("segment")
 	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)
 	c.LoadAt = cmp.Or(c.LoadAt, DefaultLoadAt)
 	c.LoadTimeout = cmp.Or(c.LoadTimeout, DefaultLoadTimeout)

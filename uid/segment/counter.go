@@ -30,7 +30,7 @@ var _ uid.Generator = (*Counter)(nil)
 // only this call. Stop the generator with Close or Shutdown, which return unused ids to the
 // store. New fails if the store is a [Lister] and has counters that [Striped] uses for tag.
 //
-// Errors match [ErrConfig], [ErrUnknownTag], [ErrUsedUp], [ErrUnusable], [uid.ErrRewound] or
+// Errors match [uid.ErrConfig], [ErrUnknownTag], [ErrUsedUp], [ErrUnusable], [uid.ErrRewound] or
 // [uid.ErrUnavailable].
 func New(ctx context.Context, store Store, tag string, config Config) (*Counter, error) {
 	faults := config.prepare()

@@ -34,7 +34,7 @@ func listed(ctx context.Context, store Store, tag string, timeout time.Duration)
 func create(ctx context.Context, store Store, tag string, next int64, config Config) error {
 	creator, can := store.(Creator)
 	if !can {
-		return invalid.Of("segment", ErrConfig).Add("Create", true, fmt.Sprintf("false: %s cannot create a counter", store)).Err()
+		return invalid.Of("segment").Add("Create", true, fmt.Sprintf("false: %s cannot create a counter", store)).Err()
 	}
 	if config.Step == 0 {
 		config.Step = DefaultStep
@@ -56,7 +56,7 @@ func asLoadError(store Store, tag string, err error, retry time.Duration) error 
 	switch {
 	case errors.As(err, &panicked):
 		return fmt.Errorf("%w: %q in %s: %w", ErrUnusable, tag, store, err)
-	case err == nil || isAny(err, ErrConfig, ErrUnknownTag, ErrUsedUp, uid.ErrRewound, ErrUnusable, uid.ErrUnavailable):
+	case err == nil || isAny(err, uid.ErrConfig, ErrUnknownTag, ErrUsedUp, uid.ErrRewound, ErrUnusable, uid.ErrUnavailable):
 		return err
 	}
 	return &LoadError{store.String(), tag, err, retry}
@@ -86,7 +86,7 @@ func countersOf(counters []CounterInfo) map[string]string {
 }
 
 func besideStripe(store Store, tag, striped string) error {
-	return fmt.Errorf("%w: ids would repeat: %s has %q for Striped, so New and Tags cannot use %q", ErrConfig, store, striped, tag)
+	return fmt.Errorf("segment: %w: ids would repeat: %s has %q for Striped, so New and Tags cannot use %q", uid.ErrConfig, store, striped, tag)
 }
 
 // checkAlone returns an error if counters has one whose ids would repeat those of the shard.
@@ -98,17 +98,17 @@ func (h *shard) checkAlone(counters []CounterInfo, create bool) error {
 		case c.Tag == h.tag:
 			made = true
 		case c.Tag == h.plain && c.Next != spent:
-			return fmt.Errorf("%w: ids would repeat: %s has %q for New or Tags, at %d; to use Striped, split the counter as package segment documents",
-				ErrConfig, h.store, h.plain, c.Next)
+			return fmt.Errorf("segment: %w: ids would repeat: %s has %q for New or Tags, at %d; to use Striped, split the counter as package segment documents",
+				uid.ErrConfig, h.store, h.plain, c.Next)
 		case c.Tag == h.plain:
 			plain = true
 		case of == h.plain:
-			return fmt.Errorf("%w: ids would repeat: %s has %q, want %q", ErrConfig, h.store, c.Tag, h.tag)
+			return fmt.Errorf("segment: %w: ids would repeat: %s has %q, want %q", uid.ErrConfig, h.store, c.Tag, h.tag)
 		}
 	}
 	if create && plain && !made {
-		return fmt.Errorf("%w: ids would repeat: %s has %q, which is spent, but lacks %q; create that counter above the highest id in use",
-			ErrConfig, h.store, h.plain, h.tag)
+		return fmt.Errorf("segment: %w: ids would repeat: %s has %q, which is spent, but lacks %q; create that counter above the highest id in use",
+			uid.ErrConfig, h.store, h.plain, h.tag)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@
 //
 // For the tag "orders", New and NewTags use the counter "orders", but a [Striped] uses others, such
 // as "orders 1/2 x1000". Both count from 1, so their ids would repeat. Each generator therefore
-// starts by listing the store's counters, and fails with [ErrConfig] if it finds one of the other
+// starts by listing the store's counters, and fails with [uid.ErrConfig] if it finds one of the other
 // kind. With Create, NewStriped also creates a counter "orders" that has no ids to give, so if
 // generators of both kinds start at the same time, at most one kind succeeds. Counters in other
 // stores go unnoticed, and so do those in a [Store] that is not a [Lister]. [docs/migrating.md]

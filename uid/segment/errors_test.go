@@ -38,8 +38,8 @@ func TestConfigFaults(t *testing.T) {
 		if err == nil {
 			g.Close()
 		}
-		if !errors.Is(err, segment.ErrConfig) {
-			t.Errorf("New(%+v) = %v, want ErrConfig", c.config, err)
+		if !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("New(%+v) = %v, want uid.ErrConfig", c.config, err)
 			continue
 		}
 		if n := strings.Count(err.Error(), ", want "); n != len(c.want) {
@@ -51,13 +51,13 @@ func TestConfigFaults(t *testing.T) {
 			}
 		}
 	}
-	if _, err := segment.New(t.Context(), nil, "orders", segment.Config{}); !errors.Is(err, segment.ErrConfig) {
-		t.Errorf("New() = %v without a store, want ErrConfig", err)
+	if _, err := segment.New(t.Context(), nil, "orders", segment.Config{}); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("New() = %v without a store, want uid.ErrConfig", err)
 	}
 	var bare struct{ segment.Store }
 	bare.Store = new(segmenttest.Memory)
-	if _, err := segment.New(t.Context(), bare, "orders", segment.Config{Create: true}); !errors.Is(err, segment.ErrConfig) {
-		t.Errorf("New() = %v for a store that cannot create, want ErrConfig", err)
+	if _, err := segment.New(t.Context(), bare, "orders", segment.Config{Create: true}); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("New() = %v for a store that cannot create, want uid.ErrConfig", err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestAbsurdAnswers(t *testing.T) {
 			return 0, 0, fmt.Errorf(`%w: "orders" in answers is text`, segment.ErrUnusable)
 		},
 		"elsewhere": func() (int64, int64, error) {
-			return 0, 0, fmt.Errorf(`%w: "orders" in answers`, errors.Join(segment.ErrUnusable, segment.ErrConfig))
+			return 0, 0, fmt.Errorf(`%w: "orders" in answers`, errors.Join(segment.ErrUnusable, uid.ErrConfig))
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestStats(t *testing.T) {
 
 // A store that answers with an error is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
-	for _, why := range []error{segment.ErrUnusable, segment.ErrConfig, segment.ErrUnknownTag} {
+	for _, why := range []error{segment.ErrUnusable, uid.ErrConfig, segment.ErrUnknownTag} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			store.says.Store(&why)

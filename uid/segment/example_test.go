@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
@@ -57,7 +58,7 @@ func ExampleConfig() {
 		Step:  -1,        // wrong
 	}
 	_, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", config)
-	fmt.Println(errors.Is(err, segment.ErrConfig))
+	fmt.Println(errors.Is(err, uid.ErrConfig))
 	// Output: true
 }
 

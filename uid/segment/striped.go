@@ -26,7 +26,7 @@ type StripedConfig struct {
 	Block int64
 }
 
-// Validate reports every invalid field in one error, which matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [uid.ErrConfig].
 func (c StripedConfig) Validate() error { return c.prepare().Err() }
 
 func (c *StripedConfig) prepare() *invalid.List {
@@ -70,7 +70,8 @@ var _ uid.Generator = (*Striped)(nil)
 // itself that has no ids to give, so that New and Tags cannot use the tag.
 //
 // The errors are the same as for [New], but they match [uid.ErrUnavailable] only if no store is
-// reachable.
+// reachable, and [uid.ErrConfig] also if ids would repeat: the counters were created for another
+// number or order of stores, or another Block.
 func NewStriped(ctx context.Context, stores []Store, tag string, config StripedConfig) (*Striped, error) {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {

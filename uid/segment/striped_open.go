@@ -50,7 +50,7 @@ func (s *Striped) refused() error {
 	var empty, wrong []error
 	for _, h := range s.shards {
 		switch err := h.failure(); {
-		case isAny(err, uid.ErrUnavailable, ErrUsedUp, uid.ErrRewound, ErrUnusable) && !errors.Is(err, ErrConfig):
+		case isAny(err, uid.ErrUnavailable, ErrUsedUp, uid.ErrRewound, ErrUnusable) && !errors.Is(err, uid.ErrConfig):
 			empty = append(empty, err)
 		case err != nil:
 			wrong = append(wrong, err)
@@ -88,7 +88,7 @@ func (h *shard) failure() error {
 // check looks for counters whose ids would repeat those of the shard.
 func (h *shard) check(ctx context.Context) error {
 	if _, can := h.store.(Lister); !can && h.config.Create {
-		return invalid.Of("segment", ErrConfig).Add("Create", true, fmt.Sprintf("false: %s cannot list its counters", h.store)).Err()
+		return invalid.Of("segment").Add("Create", true, fmt.Sprintf("false: %s cannot list its counters", h.store)).Err()
 	}
 	counters, err := listed(ctx, h.store, h.tag, h.config.LoadTimeout)
 	if err != nil {

@@ -142,8 +142,8 @@ func TestStripeCreatesLater(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].Tag != "orders" || all[0].Next != math.MaxInt64 || all[1].Tag != "orders 2/2 x1000" {
 			t.Errorf("the store has %+v, %v, want the tag spent beside the stripe", all, err)
 		}
-		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrConfig) {
-			t.Errorf("New() = %v, want ErrConfig", err)
+		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("New() = %v, want uid.ErrConfig", err)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestStripeCreatesLater(t *testing.T) {
 // A store that is not reached at the start is opened later, unless it then has a counter
 // whose ids would repeat.
 func TestStripeReopensNoForeignCounter(t *testing.T) {
-	for foreign, want := range map[string]error{"orders": segment.ErrConfig, "orders 2/2 x500": segment.ErrConfig, "orders 2/3 x1000": segment.ErrConfig, "users": nil} {
+	for foreign, want := range map[string]error{"orders": uid.ErrConfig, "orders 2/2 x500": uid.ErrConfig, "orders 2/3 x1000": uid.ErrConfig, "users": nil} {
 		synctest.Test(t, func(t *testing.T) {
 			counters, stores := stripes(2)
 			for i, c := range counters {
@@ -178,10 +178,10 @@ func TestStripeBesideAnUnusableCounter(t *testing.T) {
 	_, stores := stripes(1)
 	bad := new(counter)
 	config := segment.StripedConfig{Config: segment.Config{Create: true}}
-	elsewhere := errors.Join(segment.ErrUnusable, segment.ErrConfig)
+	elsewhere := errors.Join(segment.ErrUnusable, uid.ErrConfig)
 	bad.says.Store(&elsewhere)
-	if s, err := segment.NewStriped(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrConfig) {
-		t.Errorf("NewStriped() = %v, %v, want ErrConfig", s, err)
+	if s, err := segment.NewStriped(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("NewStriped() = %v, %v, want uid.ErrConfig", s, err)
 	}
 	bad.says.Store(&segment.ErrUnusable)
 	s := stripe(t, append(stores, bad), config)

@@ -162,8 +162,8 @@ func TestStripeWrong(t *testing.T) {
 		create := segment.StripedConfig{Config: segment.Config{Create: true}}
 		must(t, stripe(t, stores, create).Close())
 		counters[2].around = func(context.Context, string, func() error) error { return errors.New("unavailable") }
-		if _, err := segment.NewStriped(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrConfig) || errors.Is(err, uid.ErrUnavailable) {
-			t.Errorf("beside a store that is unavailable: NewStriped() = %v, want ErrConfig alone", err)
+		if _, err := segment.NewStriped(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrUnavailable) {
+			t.Errorf("beside a store that is unavailable: NewStriped() = %v, want uid.ErrConfig alone", err)
 		}
 		counters[2].around = nil
 		for name, wrong := range map[string][]segment.Store{
@@ -173,28 +173,28 @@ func TestStripeWrong(t *testing.T) {
 			"twice":         {stores[0], stores[0], stores[2]},
 		} {
 			for _, config := range []segment.StripedConfig{create, {}} {
-				if _, err := segment.NewStriped(t.Context(), wrong, "orders", config); !errors.Is(err, segment.ErrConfig) {
-					t.Errorf("%s: NewStriped() = %v, want ErrConfig", name, err)
+				if _, err := segment.NewStriped(t.Context(), wrong, "orders", config); !errors.Is(err, uid.ErrConfig) {
+					t.Errorf("%s: NewStriped() = %v, want uid.ErrConfig", name, err)
 				}
 			}
 		}
 		for _, config := range []segment.StripedConfig{{Block: 500, Config: create.Config}, {Block: 500}} {
-			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
-				t.Errorf("NewStriped() = %v for another block, want ErrConfig", err)
+			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, uid.ErrConfig) {
+				t.Errorf("NewStriped() = %v for another block, want uid.ErrConfig", err)
 			}
 		}
 		if err := stripe(t, stores, create).Close(); err != nil {
 			t.Errorf("the right stores: %v", err)
 		}
 		for _, config := range []segment.StripedConfig{{Block: -1}, {Block: segment.MaxStep + 1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
-			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
-				t.Errorf("NewStriped(%+v) = %v, want ErrConfig", config, err)
+			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, uid.ErrConfig) {
+				t.Errorf("NewStriped(%+v) = %v, want uid.ErrConfig", config, err)
 			}
 		}
 		// A store that cannot list might have counters for another number of stores.
 		for _, none := range [][]segment.Store{nil, {plain{new(counter)}}} {
-			if _, err := segment.NewStriped(t.Context(), none, "orders", create); !errors.Is(err, segment.ErrConfig) {
-				t.Errorf("NewStriped(%v) = %v, want ErrConfig", none, err)
+			if _, err := segment.NewStriped(t.Context(), none, "orders", create); !errors.Is(err, uid.ErrConfig) {
+				t.Errorf("NewStriped(%v) = %v, want uid.ErrConfig", none, err)
 			}
 		}
 	})

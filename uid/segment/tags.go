@@ -40,7 +40,7 @@ type TagsConfig struct {
 	Idle time.Duration
 }
 
-// Validate reports every invalid field in one error, which matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [uid.ErrConfig].
 func (c TagsConfig) Validate() error { return c.prepare().Err() }
 
 func (c *TagsConfig) prepare() *invalid.List {
@@ -95,7 +95,7 @@ type refusal struct {
 }
 
 // NewTags returns a Tags for store. NewTags itself does not call the store. Stop Tags with Close or
-// Shutdown. Errors match [ErrConfig].
+// Shutdown. Errors match [uid.ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	faults := config.prepare()
 	if store == nil {

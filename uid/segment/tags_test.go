@@ -186,7 +186,7 @@ func TestTagsLimits(t *testing.T) {
 		}
 		_, err := segment.NewTags(nil, segment.TagsConfig{Config: segment.Config{Step: -1}, MaxTags: -1, Idle: -1})
 		for _, want := range []string{"store is nil", "Step is -1", "MaxTags is -1", "Idle is -1ns"} {
-			if !errors.Is(err, segment.ErrConfig) || !strings.Contains(err.Error(), want) {
+			if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
 				t.Errorf("NewTags() = %v, want %q in it", err, want)
 			}
 		}

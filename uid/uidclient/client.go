@@ -56,7 +56,7 @@ var _ uid.Generator = (*Client)(nil)
 // New does not wait for servers that start later. If your service may start first, call New again
 // after an error that matches [uid.ErrUnavailable].
 //
-// An error matches [ErrConfig], [uid.ErrUnavailable] or [ErrAnswer] (returned for a Slots
+// An error matches [uid.ErrConfig], [uid.ErrUnavailable] or [ErrAnswer] (returned for a Slots
 // generator too), or is a [*StatusError] from a server that refuses the request, with status 404
 // for an unknown name.
 func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {

@@ -3,7 +3,6 @@ package uidclient
 import (
 	"cmp"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -32,9 +31,6 @@ const (
 	DefaultMaxIDs = 1_000_000 // the most that servers allow by default for a counter
 	MaxIDs        = 1 << 24
 )
-
-// ErrConfig is matched by every error about a [Config], a URL or a name.
-var ErrConfig = errors.New("uidclient: invalid config")
 
 // Config configures a [Client]. Zero fields take their default values.
 type Config struct {
@@ -81,12 +77,12 @@ type Config struct {
 }
 
 // Validate returns an error that names every invalid field with its value and the allowed values,
-// and matches [ErrConfig].
+// and matches [uid.ErrConfig].
 func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
 func (c *Config) prepare() *invalid.List {
-	faults := invalid.Of("uidclient", ErrConfig)
+	faults := invalid.Of("uidclient")
 	c.MaxAge = cmp.Or(c.MaxAge, defaultMaxAge)
 	c.MaxIDs = cmp.Or(c.MaxIDs, DefaultMaxIDs)
 	c.Logger = cmp.Or(c.Logger, slog.Default())

@@ -47,8 +47,8 @@ func TestConfig(t *testing.T) {
 		{[]string{"http://ids", "http://10.0.0.1"}, "a", Config{Token: secret}, []string{`urls[0] is "http://ids", want https`, `urls[1] is "http://10.0.0.1"`}},
 	} {
 		_, err := New(t.Context(), c.urls, c.name, c.config)
-		if !errors.Is(err, ErrConfig) {
-			t.Fatalf("New(%q) = %v, want ErrConfig", c.urls, err)
+		if !errors.Is(err, uid.ErrConfig) {
+			t.Fatalf("New(%q) = %v, want uid.ErrConfig", c.urls, err)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(err.Error(), want) {

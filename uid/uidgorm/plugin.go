@@ -27,9 +27,6 @@ var (
 	// ErrGenerator means that the generator returned fewer ids than requested. The statement's rows
 	// then keep their old keys. The error also matches the generator's own error.
 	ErrGenerator = errors.New("uidgorm: no id")
-
-	// ErrConfig is matched by every error about a [Config].
-	ErrConfig = errors.New("uidgorm: invalid config")
 )
 
 // KeySource provides the keys. Every [uid.Generator] is a KeySource.
@@ -65,9 +62,9 @@ type Keys struct {
 	Models []any     // structs or pointers to structs, such as &Order{}
 }
 
-var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one from New").Err()
+var errZero = invalid.Of("uidgorm").Add("Plugin", "zero", "one from New").Err()
 
-// Validate reports every invalid field in one error, which matches [ErrConfig].
+// Validate reports every invalid field in one error, which matches [uid.ErrConfig].
 func (c Config) Validate() error {
 	_, faults := c.prepare()
 	return faults.Err()
@@ -75,7 +72,7 @@ func (c Config) Validate() error {
 
 // prepare returns the generators of models that have their own, and the faults.
 func (c Config) prepare() (map[reflect.Type]KeySource, *invalid.List) {
-	of, faults := map[reflect.Type]KeySource{}, invalid.Of("uidgorm", ErrConfig)
+	of, faults := map[reflect.Type]KeySource{}, invalid.Of("uidgorm")
 	for i, keys := range c.Keys {
 		at := fmt.Sprintf("Keys[%d]", i)
 		if keys.From == nil {
@@ -103,8 +100,8 @@ func (c Config) prepare() (map[reflect.Type]KeySource, *invalid.List) {
 }
 
 // New returns a plugin that takes keys from gen, unless [Config] names another source. The caller
-// closes gen, after the last use of a handle with the plugin. db.Use returns an error if gen or
-// config is invalid.
+// closes gen, after the last use of a handle with the plugin. db.Use returns an error that matches
+// [uid.ErrConfig] if gen or config is invalid.
 func New(gen KeySource, config Config) *Plugin {
 	of, faults := config.prepare()
 	if gen == nil {

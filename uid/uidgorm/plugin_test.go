@@ -30,10 +30,10 @@ func TestUse(t *testing.T) {
 		t.Errorf("the name is %q", name)
 	}
 	fresh := s.Reopen(t, nil, gorm.Config{})
-	wantError(t, fresh.Use(uidgorm.New(nil, uidgorm.Config{})), uidgorm.ErrConfig, "uidgorm: invalid config: gen is nil, want a generator")
-	wantError(t, fresh.Use(&uidgorm.Plugin{}), uidgorm.ErrConfig, "Plugin is zero, want one from New")
+	wantError(t, fresh.Use(uidgorm.New(nil, uidgorm.Config{})), uid.ErrConfig, "uidgorm: invalid config: gen is nil, want a generator")
+	wantError(t, fresh.Use(&uidgorm.Plugin{}), uid.ErrConfig, "Plugin is zero, want one from New")
 	keys := []uidgorm.Keys{{nil, []any{Line{}}}, {gen, nil}, {gen, []any{"orders", nil}}, {gen, []any{&Item{}, Item{}}}}
-	wantError(t, fresh.Use(uidgorm.New(gen, uidgorm.Config{Keys: keys})), uidgorm.ErrConfig,
+	wantError(t, fresh.Use(uidgorm.New(gen, uidgorm.Config{Keys: keys})), uid.ErrConfig,
 		"Keys[0].From is nil, want a generator",
 		"Keys[1].Models is empty, want one model or more",
 		"Keys[2].Models is string, want structs or pointers to structs",

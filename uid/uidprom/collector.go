@@ -12,12 +12,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// ErrConfig is matched by every error that [New] and [NewFunc] return.
-var ErrConfig = errors.New("uidprom: invalid generator")
-
 // New returns a collector for the generators. Each key of the map becomes the value of the
 // "generator" label, and must be nonempty UTF-8. The error names everything that is invalid,
-// including a nil generator and an empty map, and matches [ErrConfig]. For a segment.Striped, the
+// including a nil generator and an empty map, and matches [uid.ErrConfig]. For a segment.Striped, the
 // metrics are sums over its stores; [NewFunc] can show each store.
 //
 // The caller closes the generators; the collector keeps exporting the last Stats of a closed
@@ -25,14 +22,14 @@ var ErrConfig = errors.New("uidprom: invalid generator")
 // can register its own collector; a registry rejects a collector that repeats a name.
 func New(generators map[string]uid.Reporter) (prometheus.Collector, error) {
 	if len(generators) == 0 {
-		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrConfig)
+		return nil, fmt.Errorf("uidprom: %w: there is no generator, want one or more", uid.ErrConfig)
 	}
 	var faults []error
 	c := make(collector, 0, len(generators))
 	for _, name := range slices.Sorted(maps.Keys(generators)) {
 		g := generators[name]
 		if err := figures.Check(name, g); err != nil {
-			faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
+			faults = append(faults, fmt.Errorf("uidprom: %w: %w", uid.ErrConfig, err))
 			continue
 		}
 		// A registry tells collectors apart by constant labels, not by variable ones.
@@ -112,13 +109,13 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 // NewFunc returns a collector for generators that come and go, such as those that a segment.Tags
 // opens for its tags. stats returns the Stats of each generator, keyed by its name, which becomes
 // the value of the "generator" label. Each scrape calls stats, possibly concurrently. Names that
-// are not UTF-8 are skipped. If stats is nil, the error matches [ErrConfig].
+// are not UTF-8 are skipped. If stats is nil, the error matches [uid.ErrConfig].
 //
 // A registry cannot know the metrics in advance, so Unregister cannot find the collector, and a
 // scrape fails if another collector has a generator with the same name.
 func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
 	if stats == nil {
-		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrConfig)
+		return nil, fmt.Errorf("uidprom: %w: the function that returns the statistics is nil", uid.ErrConfig)
 	}
 	return changing{stats, describe([]string{"generator"}, nil)}, nil
 }

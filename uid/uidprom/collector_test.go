@@ -30,8 +30,8 @@ func TestNewRefuses(t *testing.T) {
 		"zero":    &uid.Default{},
 		"good":    calm(),
 	})
-	if c != nil || !errors.Is(err, ErrConfig) || !errors.Is(err, bits.ErrLayout) {
-		t.Fatalf("got %v, %v, want an error that matches ErrConfig and bits.ErrLayout", c, err)
+	if c != nil || !errors.Is(err, uid.ErrConfig) || !errors.Is(err, bits.ErrLayout) {
+		t.Fatalf("got %v, %v, want an error that matches uid.ErrConfig and bits.ErrLayout", c, err)
 	}
 	for _, want := range []string{`the name is ""`, `the name is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
 		if !strings.Contains(err.Error(), want) {
@@ -41,8 +41,8 @@ func TestNewRefuses(t *testing.T) {
 	if strings.Contains(err.Error(), "good") {
 		t.Errorf("%v\nwant nothing about a generator that is good", err)
 	}
-	if _, err := New(nil); !errors.Is(err, ErrConfig) {
-		t.Errorf("without generators the error is %v, want one that matches ErrConfig", err)
+	if _, err := New(nil); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("without generators the error is %v, want one that matches uid.ErrConfig", err)
 	}
 }
 

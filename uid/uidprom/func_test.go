@@ -59,8 +59,8 @@ func TestComeAndGo(t *testing.T) {
 			t.Errorf("%d generators, %v, want %d", found, err, len(names))
 		}
 	}
-	if _, err := NewFunc(nil); !errors.Is(err, ErrConfig) {
-		t.Errorf("NewFunc(nil) = %v, want ErrConfig", err)
+	if _, err := NewFunc(nil); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("NewFunc(nil) = %v, want uid.ErrConfig", err)
 	}
 	all["orders"] = statstest.Counters()["invoices"]
 	if _, err := registry.Gather(); err == nil {

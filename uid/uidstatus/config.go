@@ -1,7 +1,6 @@
 package uidstatus
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,9 +12,6 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
-
-// ErrConfig is matched by every error that [Config.Validate] and [New] return.
-var ErrConfig = errors.New("uidstatus: invalid config")
 
 // Config configures a [Page]. Zero fields take their default values.
 type Config struct {
@@ -39,8 +35,8 @@ type Config struct {
 	Hosts []string
 }
 
-// Validate reports every invalid field in one error, which matches [ErrConfig].
-func (c Config) Validate() error { return c.check(invalid.Of("uidstatus", ErrConfig)).Err() }
+// Validate reports every invalid field in one error, which matches [uid.ErrConfig].
+func (c Config) Validate() error { return c.check(invalid.Of("uidstatus")).Err() }
 
 // check adds the wrong fields to faults.
 func (c Config) check(faults *invalid.List) *invalid.List {
@@ -54,7 +50,7 @@ func (c Config) check(faults *invalid.List) *invalid.List {
 
 // New returns a status page for the generators. Each key of the map is a name on the page, and must
 // be nonempty UTF-8. The error names everything that is invalid, including a nil generator and an
-// empty map without Config.More, and matches [ErrConfig].
+// empty map without Config.More, and matches [uid.ErrConfig].
 //
 // New copies the map. The caller closes the generators; the page keeps showing the last Stats of a
 // closed generator.
@@ -62,7 +58,7 @@ func New(generators map[string]uid.Reporter, config Config) (*Page, error) {
 	p := &Page{generators: maps.Clone(generators), hosts: hosts.Of(config.Hosts), process: thisProcess(), now: time.Now,
 		more: config.More, home: config.Home}
 
-	faults := invalid.Of("uidstatus", ErrConfig)
+	faults := invalid.Of("uidstatus")
 	if len(p.generators) == 0 && p.more == nil {
 		faults.Add("generators", "empty", "one or more, or Config.More")
 	}

@@ -23,8 +23,8 @@ func TestNewRefuses(t *testing.T) {
 		"zero":    &uid.Default{},
 		"good":    calm(),
 	}, Config{Hosts: []string{"ops.example.com", "", "https://ops", "ops:8080", "*.example.com", "10.0.0.1", "::1", "*"}})
-	if p != nil || !errors.Is(err, ErrConfig) || !errors.Is(err, bits.ErrLayout) {
-		t.Fatalf("got %v, %v, want an error that matches ErrConfig and bits.ErrLayout", p, err)
+	if p != nil || !errors.Is(err, uid.ErrConfig) || !errors.Is(err, bits.ErrLayout) {
+		t.Fatalf("got %v, %v, want an error that matches uid.ErrConfig and bits.ErrLayout", p, err)
 	}
 	want := []string{
 		`generators: the name is ""`, `generators: "none" is nil, want`, `"pointer" is nil`, `"zero" was not made`, `the name is "\xff"`,
@@ -39,8 +39,8 @@ func TestNewRefuses(t *testing.T) {
 	if len(lines) != len(want) {
 		t.Errorf("%v\nhas %d faults, want %d", err, len(lines), len(want))
 	}
-	if _, err := New(nil, Config{}); !errors.Is(err, ErrConfig) {
-		t.Errorf("without generators the error is %v, want one that matches ErrConfig", err)
+	if _, err := New(nil, Config{}); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("without generators the error is %v, want one that matches uid.ErrConfig", err)
 	}
 }
 

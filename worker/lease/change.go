@@ -67,7 +67,7 @@ func (l *Leaser) ChangeLayout(ctx context.Context, to bits.Layout) (LayoutChange
 
 func (l *Leaser) change(ctx context.Context, to bits.Layout, apply bool) (LayoutChange, error) {
 	to.WorkerParts = "" // which change no id
-	faults := invalid.Of("lease", ErrConfig)
+	faults := invalid.Of("lease")
 	faults.Wrap("to", to.Validate())
 	if err := errors.Join(l.check(), faults.Err()); err != nil {
 		return LayoutChange{}, err

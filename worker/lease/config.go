@@ -2,7 +2,6 @@ package lease
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -23,8 +22,9 @@ const (
 	maxDuration = 365 * 24 * time.Hour
 )
 
-// ErrConfig is matched by every error about a [Config], a [Node], or the config of a store.
-var ErrConfig = errors.New("lease: invalid config")
+// ErrConfig is matched by every error about a [Config], a [Node], or the config of a store. It is
+// the same as uid.ErrConfig.
+var ErrConfig = invalid.ErrConfig
 
 // A Range holds the numbers From through To, inclusive.
 type Range = leasestore.Range
@@ -89,7 +89,7 @@ func (c Config) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
 func (c *Config) prepare() *invalid.List {
-	faults := invalid.Of("lease", ErrConfig)
+	faults := invalid.Of("lease")
 	c.Expiry = cmp.Or(c.Expiry, DefaultExpiry)
 	if c.Assigner != nil {
 		c.Window = cmp.Or(c.Window, c.Expiry)

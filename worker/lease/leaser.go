@@ -65,7 +65,7 @@ func (l *Leaser) check() error {
 // Other errors are about the store's settings or the environment (see DetectNode), or wrap the
 // store's error with the operation and the store's name.
 func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
-	faults := invalid.Of("lease", ErrConfig)
+	faults := invalid.Of("lease")
 	if r.Limit < 0 {
 		faults.Add("Request.Limit", r.Limit, "0 or more")
 	} else if from := l.config.Numbers.From; from > r.Limit {

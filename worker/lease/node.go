@@ -31,7 +31,7 @@ const (
 const maxText = 64
 
 func checkNode(n Node) error {
-	faults := invalid.Of("lease", ErrConfig)
+	faults := invalid.Of("lease")
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
 		length := utf8.RuneCountInString(field.value)
 		if length < 1 || length > maxText || !utf8.ValidString(field.value) || strings.ContainsRune(field.value, 0) {

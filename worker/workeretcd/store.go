@@ -37,7 +37,7 @@ type Config struct {
 
 // Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
-	faults := invalid.Of("workeretcd", lease.ErrConfig)
+	faults := invalid.Of("workeretcd")
 	if strings.HasSuffix(c.Prefix, "/") || strings.ContainsRune(c.Prefix, 0) || !utf8.ValidString(c.Prefix) {
 		faults.Add("Prefix", strconv.Quote(c.Prefix), "UTF-8 without NUL that does not end in a slash, such as "+DefaultPrefix)
 	}
@@ -78,7 +78,7 @@ var old = regexp.MustCompile(`^([0-2]|3\.[0-3])\.`)
 
 // Check implements leasestore.Preparer.
 func (s *store) Check() error {
-	faults := invalid.Of("workeretcd", lease.ErrConfig)
+	faults := invalid.Of("workeretcd")
 	if s.client == nil {
 		faults.Add("client", "nil", "a client from clientv3.New")
 	}

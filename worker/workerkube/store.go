@@ -40,7 +40,7 @@ type Config struct {
 
 // Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
-	faults := invalid.Of("workerkube", lease.ErrConfig)
+	faults := invalid.Of("workerkube")
 	for _, field := range []struct{ name, value string }{{"Namespace", c.Namespace}, {"Prefix", c.Prefix}} {
 		if wrong := validation.IsDNS1123Label(field.value); field.value != "" && len(wrong) > 0 {
 			faults.Wrap(field.name, fmt.Errorf("%q: %s", field.value, strings.Join(wrong, "; ")))
@@ -77,7 +77,7 @@ type store struct {
 func NewStore(cluster *rest.Config, config Config) leasestore.Preparer {
 	s := &store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, "uidring"), asking: make(chan struct{}, 1)}
 	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
-	faults := invalid.Of("workerkube", lease.ErrConfig)
+	faults := invalid.Of("workerkube")
 	var err error
 	if s.namespace == "" {
 		s.namespace, err = ownNamespace()

@@ -35,7 +35,7 @@ type Config struct {
 
 // Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
-	return redisstore.CheckPrefix("workerredis", lease.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
+	return redisstore.CheckPrefix("workerredis", cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
 // NewLeaser returns a Leaser for numbers in Redis under DefaultPrefix. NewLeaser itself does not
@@ -76,7 +76,7 @@ func ACL(prefix string) string {
 
 // Check implements leasestore.Preparer.
 func (s *store) Check() error {
-	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
+	return redisstore.Check("workerredis", s.client, s.prefix, DefaultPrefix)
 }
 
 // Prepare logs a warning, once per Store, if the server may lose acknowledged writes.

@@ -36,7 +36,7 @@ type Config struct {
 
 // Validate reports every invalid field in one error, which matches [lease.ErrConfig].
 func (c Config) Validate() error {
-	faults := invalid.Of("workerzk", lease.ErrConfig)
+	faults := invalid.Of("workerzk")
 	parent, names, _ := strings.Cut(cmp.Or(c.Path, DefaultPath), "/")
 	ok := parent == "" && utf8.ValidString(names) && !strings.ContainsFunc(names, func(r rune) bool { return !unicode.IsPrint(r) })
 	for name := range strings.SplitSeq(names, "/") {
@@ -95,7 +95,7 @@ func (s *store) String() string { return "ZooKeeper " + s.path }
 
 // Check implements leasestore.Preparer.
 func (s *store) Check() error {
-	faults := invalid.Of("workerzk", lease.ErrConfig)
+	faults := invalid.Of("workerzk")
 	if s.conn == nil {
 		faults.Add("conn", "nil", "a connection from zk.Connect")
 	}

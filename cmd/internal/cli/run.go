@@ -123,7 +123,7 @@ func AtStart(err error) error {
 	return err
 }
 
-var inFlags = strings.NewReplacer(uid.ErrConfig.Error()+": ", "", "Layout.Epoch", "--layout: Epoch", "Layout", "--layout",
+var inFlags = strings.NewReplacer("uid: "+uid.ErrConfig.Error()+": ", "", "Layout.Epoch", "--layout: Epoch", "Layout", "--layout",
 	"BoostPower", "--boost-power", "PaddingFactor", "--padding-factor", "MaxBorrow", "--max-borrow", "MaxAge", "--max-age")
 
 // ErrReported stands for failures that the command has written to standard error. In a

@@ -114,7 +114,7 @@ func (c *child) live(ctx context.Context) error {
 var hopeless = []error{
 	uid.ErrConfig, uid.ErrTimeExhausted, uid.ErrClosed,
 	lease.ErrSkew, worker.ErrDB, worker.ErrDialect, worker.ErrNoTable, worker.ErrKey, lease.ErrRewound,
-	segment.ErrConfig, segment.ErrUnknownTag, segment.ErrUsedUp, uid.ErrRewound,
+	segment.ErrUnknownTag, segment.ErrUsedUp, uid.ErrRewound,
 }
 
 // open tries to open a generator until that succeeds: others may hold all numbers, and the

@@ -71,7 +71,7 @@ func ACL(prefix string) string {
 func (s *Store) keys() [2]string { return [2]string{s.prefix + ":next", s.prefix + ":tags"} }
 
 func (s *Store) check() error {
-	return redisstore.Check("segmentredis", segment.ErrConfig, s.client, s.prefix, DefaultPrefix)
+	return redisstore.Check("segmentredis", s.client, s.prefix, DefaultPrefix)
 }
 
 // warn logs, once for each Store, if the server may lose writes that it acknowledged.

@@ -245,8 +245,8 @@ func TestUnusable(t *testing.T) {
 		`Prefix is "orders"`: segmentredis.New(client, segmentredis.Config{Prefix: "orders"}),
 	} {
 		_, _, err := store.Reserve(t.Context(), "orders", 1)
-		if !errors.Is(err, segment.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("Reserve() = %v, want ErrConfig that names %s", err, want)
+		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("Reserve() = %v, want uid.ErrConfig that names %s", err, want)
 		}
 	}
 	store := segmentredis.New(client, segmentredis.Config{})

@@ -45,9 +45,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an error that matches [segment.ErrConfig] if Prefix is invalid.
+// Validate returns an error that matches [uid.ErrConfig] if Prefix is invalid.
 func (c Config) Validate() error {
-	return redisstore.CheckPrefix("segmentredis", segment.ErrConfig, cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
+	return redisstore.CheckPrefix("segmentredis", cmp.Or(c.Prefix, DefaultPrefix), DefaultPrefix).Err()
 }
 
 // New returns a Store that keeps its counters in Redis. New itself does not contact Redis. The

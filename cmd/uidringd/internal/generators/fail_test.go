@@ -85,7 +85,7 @@ func TestTriesAgain(t *testing.T) {
 		return log, took
 	}
 	const good = "generators: [{name: a, kind: slots, worker: \"static:1\", layout: \"31/23/9,epoch=1999-01-01\"}]"
-	for _, cause := range []error{uid.ErrConfig, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig} {
+	for _, cause := range []error{uid.ErrConfig, uid.ErrTimeExhausted} {
 		if log, took := run(good, cause); took != 0 || !strings.Contains(log, "until the server is restarted") || strings.Contains(log, "attempts=") {
 			t.Errorf("%v after %v: %s", cause, took, log)
 		}

@@ -16,8 +16,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/worker/lease"
 )
 
 const (
@@ -149,8 +147,7 @@ func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
 // hopeless reports whether a start fails again, however often it is tried. Each attempt
 // may use up a worker number.
 func hopeless(err error) bool {
-	return slices.ContainsFunc([]error{uid.ErrConfig, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig},
-		func(cause error) bool { return errors.Is(err, cause) })
+	return errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrTimeExhausted)
 }
 
 // notStarted returns the Stats of a generator that is not open.
