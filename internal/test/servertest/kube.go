@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,13 +32,21 @@ var KubeAPIServer = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("UIDRING_TEST_KUBE"); path != "" {
 		return exec.LookPath(path)
 	}
-	_, here, _, _ := runtime.Caller(0)
-	path, err := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci/kubeserver"), "--find").Output()
+	folder, err := os.Getwd()
+	for err == nil && folder != filepath.Dir(folder) && !isFile(filepath.Join(folder, ".ci/kubeserver")) {
+		folder = filepath.Dir(folder)
+	}
+	path, err := exec.Command(filepath.Join(folder, ".ci/kubeserver"), "--find").Output()
 	if err != nil {
 		return "", fmt.Errorf("UIDRING_TEST_KUBE is not set, and .ci/kubeserver has built none: %w", err)
 	}
 	return strings.TrimSpace(string(path)), nil
 })
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
 
 // KubeAdmin is a user who may do everything.
 const KubeAdmin = "admin"

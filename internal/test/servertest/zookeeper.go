@@ -27,7 +27,8 @@ var Classpath = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	if folder := os.Getenv("UIDRING_TEST_ZOOKEEPER"); folder != "" {
-		return filepath.Join(folder, "*"), nil
+		// Debian's zookeeper.jar 3.9 has an older copy of a class of zookeeper-jute.jar.
+		return filepath.Join(folder, "zookeeper-jute.jar") + ":" + filepath.Join(folder, "*"), nil
 	}
 	const folder = "/usr/share/java" // has jars of other packages too
 	jars, err := filepath.Glob(folder + "/netty-*.jar")
