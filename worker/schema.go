@@ -159,7 +159,7 @@ func (t *table) look(ctx context.Context) error {
 	switch {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return fmt.Errorf("%w: %w", ErrMixed, err)
-	case errors.Is(err, sqldb.ErrMemory):
+	case errors.Is(err, sqldb.ErrMemory), errors.Is(err, sqldb.ErrMerges):
 		return fmt.Errorf("%w: %w", ErrDB, err)
 	}
 	return t.marked(err)

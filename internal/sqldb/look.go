@@ -19,6 +19,10 @@ var (
 	// ErrMemory says that the connections of a pool do not share their database, because it is in memory.
 	ErrMemory = errors.New("each of its connections has an SQLite database of its own, in memory; give the pool one connection " +
 		"(SetMaxOpenConns(1)), share the database (file::memory:?cache=shared), or use a file")
+
+	// ErrMerges says that the server merges what two sessions write to a row, instead of letting one wait.
+	ErrMerges = errors.New("the server is Dolt, where two sessions that write the same to a row both succeed, so that both would have " +
+		"the same number; " + wantVersion)
 )
 
 // namesakes select the tables whose names differ from a table's in the case of letters at most.
@@ -35,6 +39,9 @@ var namesakes = map[string]string{
 // It reads the table, because other statements find the table by the same rules: search path, case of
 // letters, rights. If Missing recognizes the error, no table has the name in any letters.
 func Look(ctx context.Context, db *gorm.DB, table, column string) error {
+	if err := merges(ctx, db); err != nil {
+		return err
+	}
 	kind := KindOf(db.Name())
 	query := "SELECT " + column + " FROM " + db.Statement.Quote(kind.Fold(table)) + " WHERE 1 = 0"
 	catalog := namesakes[db.Name()]
@@ -91,6 +98,21 @@ func within(ctx context.Context, db *gorm.DB, read func(tx *gorm.DB) error) erro
 		return Transaction(ctx, db, read)
 	}
 	return Alone(ctx, db, read)
+}
+
+// merges returns ErrMerges if the server merges transactions: of two that add 1 to the same 5, both commit a 6.
+func merges(ctx context.Context, db *gorm.DB) error {
+	if db.Name() != "mysql" {
+		return nil
+	}
+	comment, err := queryTexts(ctx, db, "SELECT @@version_comment", "")
+	switch {
+	case ctx.Err() != nil || KindOf(db.Name()).Transient(err):
+		return err
+	case len(comment) == 1 && strings.HasPrefix(comment[0], "Dolt"):
+		return ErrMerges
+	}
+	return nil
 }
 
 // scattered returns ErrMemory if a second connection does not see the tables of the first.

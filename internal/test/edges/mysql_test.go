@@ -55,6 +55,32 @@ func TestPrimaryKeys(t *testing.T) {
 	}
 }
 
+// On Dolt, 44,000 of 240,000 ids that eight processes drew from a counter repeated. A callback has the server say that it is Dolt.
+func TestDolt(t *testing.T) {
+	for name, c := range grantedCalls() {
+		for _, tables := range []bool{false, true} {
+			db := newRestricted(t, "mysql").owner
+			if tables {
+				need.Must(t, segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: quiet}).Create(t.Context(), "orders", 1, 10))
+				need.Must(t, worker.NewStore(db, worker.StoreConfig{}).EnsureSchema(t.Context()))
+			}
+			need.Must(t, db.Callback().Row().Before("gorm:row").Register("dolt", sayDolt))
+			need.Must(t, db.Callback().Query().Before("gorm:query").Register("dolt", sayDolt))
+			err := c.call(t.Context(), db)
+			if !errors.Is(err, segment.ErrUnusable) && !errors.Is(err, worker.ErrDB) || !strings.Contains(err.Error(), "the server is Dolt") {
+				t.Errorf("%s, with tables: %t: %v", name, tables, err)
+			}
+		}
+	}
+}
+
+func sayDolt(tx *gorm.DB) {
+	if sql := &tx.Statement.SQL; strings.Contains(sql.String(), "@@version_comment") {
+		sql.Reset()
+		sql.WriteString("SELECT 'Dolt'")
+	}
+}
+
 // An operator who ends every connection of an app costs it requests, no number and no id.
 func TestConnectionsKilled(t *testing.T) {
 	for kind, kill := range map[string]string{

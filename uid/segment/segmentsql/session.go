@@ -52,7 +52,7 @@ func (s *Store) look(ctx context.Context, db *gorm.DB) error {
 	switch {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return unusable("%w", err)
-	case errors.Is(err, sqldb.ErrMemory):
+	case errors.Is(err, sqldb.ErrMemory), errors.Is(err, sqldb.ErrMerges):
 		return unfit("%w", err)
 	}
 	return err
