@@ -49,9 +49,9 @@ var (
 	// within a minute after its counter is raised.
 	ErrRewound = errors.New("uid: store has gone back in time")
 
-	// ErrConfig is matched by every error about a config, or an argument beside it, in this package,
-	// the packages in its folder, worker and ringbuffer: lease.ErrConfig is the same. An error about a
-	// number from a [WorkerSource] that does not fit the layout matches it too.
+	// ErrConfig is matched by every error about a config, or another argument of the same call, in
+	// this package, the packages in its folder, worker and ringbuffer: lease.ErrConfig is the same. An
+	// error about a number from a [WorkerSource] that does not fit the layout matches it too.
 	ErrConfig = invalid.ErrConfig
 )
 

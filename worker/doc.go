@@ -29,21 +29,21 @@
 // those in other languages too, and Leasers get different numbers, in whatever order they start, and
 // a service can change from NewRegistry to NewLeaser, or back, one process at a time. All
 // successful calls to Assign return different numbers, from 1 to the layout's largest, even after
-// you delete rows that [docs/production.md] allows to delete. This guarantee assumes that
+// you delete rows that [docs/production.md] allows you to delete. This guarantee assumes that
 //
 //   - all processes whose ids must differ use the same tables;
 //   - the key counter never goes backward, as it would if the table were restored from a backup,
 //     or, on some databases, if its highest row were deleted ([docs/reliability.md] lists the
-//     cases). Starts discard keys that leases have, and fail after three in a row; then run
-//     "uidring workers raise", or call [Store.Raise];
+//     cases). A start skips a key that is leased, and fails after three of them in a row; then
+//     run "uidring workers raise", or call [Store.Raise];
 //   - no process is cloned after it has taken its number.
 //
 // Leasers with Numbers or an Assigner choose their numbers themselves. The numbers of a database are
-// drawn or chosen, and never both: the first start decides, and starts of the other kind fail with
-// a [KindError]. A Registry in another language does not read that decision, so keep it away from a
+// either drawn one after another or divided by configs: the first start decides, and starts of the
+// other kind fail with a [KindError]. A Registry in another language does not read that decision, so keep it away from a
 // database in which Leasers choose their numbers.
 //
-// Row -1 of WORKER_NODE is the record of both: the layout of the ids, and how numbers are taken. Its
+// Row -1 of WORKER_NODE records the layout of the ids, and whether numbers are drawn or divided. Its
 // dates are in 2037, so a job that deletes old rows leaves it. If it is lost, starts fail, and the
 // error has the statement that restores it.
 //

@@ -9,10 +9,10 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Raise makes the database give out no number up to number as new again. Call it after the database lost
-// the last numbers that it gave out, as after a restore, with the greatest number that was in use since. It never
-// lowers anything, so it may be repeated, beside generators that start and run. Where numbers are drawn,
-// it moves the key counter of WORKER_NODE; where they are divided, the ranges that contain number go on above it.
+// After Raise, every new number of the database is above number. Call it after the database lost the last
+// numbers that it gave out, as after a restore, with the greatest number that was in use since. It never
+// lowers anything, so it is safe to repeat, and beside generators that start and run. Where numbers are drawn,
+// it moves the key counter of WORKER_NODE; where they are divided, the ranges that contain number continue above it.
 // The user needs the privileges of a service and, on PostgreSQL, USAGE on the sequence of WORKER_NODE's key.
 func (s *Store) Raise(ctx context.Context, number int64) error {
 	if err := s.Check(); err != nil {
@@ -67,7 +67,7 @@ func (s *Store) raise(ctx context.Context, number int64) error {
 	return s.nodes.raise(ctx, number)
 }
 
-// raiseCount counts number as that of a range of its own: ranges that have it go on above it.
+// raiseCount counts number as that of a range of its own: ranges that have it continue above it.
 func (s *Store) raiseCount(ctx context.Context, number int64) error {
 	err := s.insertRow(ctx, "VALUES (?, '-', ?, 0, '-', '-', 0, {now})", counter(number), number+1)
 	if s.dialect().Duplicate(err) {

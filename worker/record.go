@@ -313,7 +313,7 @@ type KindError struct {
 	Table   string      // the Registry's table, whose row -1 says how
 	Divided bool        // how the database's numbers are taken; the generator wants the other way
 	Since   string      // the day of the first start, as 2026-11-28; empty if unknown
-	Numbers lease.Range // that the generator may take
+	Numbers lease.Range // the numbers that the generator may take
 }
 
 func (r *record) refuse(nodes *table, t leasestore.Terms) error {

@@ -21,9 +21,9 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// Store is a leasestore.Store in two database tables, for lease.New. Every statement except List's goes
-// to the primary. Make one with NewStore. A Store opens no connections itself and is safe for concurrent
-// use.
+// Store is a leasestore.Store in two database tables, for lease.New. Every statement, except that of
+// Leases, goes to the primary. Make one with NewStore. A Store opens no connections itself and is safe
+// for concurrent use.
 type Store struct {
 	*table // of leases
 	nodes  *table
@@ -77,7 +77,7 @@ func (s leaseRows) Check() error {
 }
 
 // EnsureSchema creates the tables that are missing, and alters no existing table. Each generator that
-// starts calls it, unless the config sets NoSchema. WORKER_LEASE is the table of the schema that has
+// starts calls it, unless the config sets NoSchema. WORKER_LEASE is in the schema of
 // WORKER_NODE. See [Registry.EnsureSchema] for the rest.
 func (s *Store) EnsureSchema(ctx context.Context) error {
 	if err := s.nodes.EnsureSchema(ctx); err != nil {
@@ -92,8 +92,8 @@ func (s *Store) EnsureSchema(ctx context.Context) error {
 // resolve finds the schema of WORKER_NODE, which is that of WORKER_LEASE too.
 func (s *Store) resolve(ctx context.Context) error { return s.table.beside(ctx, s.nodes) }
 
-// Schema returns the statements with which EnsureSchema creates the tables on this kind of database, each
-// with a semicolon but the last. It uses no connection. Errors match ErrDB, ErrDialect or
+// Schema returns the statements with which EnsureSchema creates the tables on this kind of database,
+// separated by semicolons. It uses no connection. Errors match ErrDB, ErrDialect or
 // lease.ErrConfig.
 func (s *Store) Schema() (string, error) {
 	nodes, err := s.nodes.Schema()

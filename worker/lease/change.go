@@ -36,12 +36,12 @@ import (
 type LayoutChange struct {
 	From, To bits.Layout
 	Used     int64           // ids of From, or of earlier layouts, can have the numbers 0 to Used; -1 is none
-	Numbers  Range           // under which ids of To can equal no earlier ones
+	Numbers  Range           // the numbers with which ids of To cannot equal earlier ids
 	Earlier  []EarlierLayout // before From, the oldest first
 }
 
-// EarlierLayout is a layout that a store's ids had before a change. No id of the numbers that it has here equals one that
-// another layout of the store made.
+// EarlierLayout is a layout that a store's ids had before a change. Ids with its numbers equal no id of
+// the store's other layouts.
 type EarlierLayout struct {
 	Layout  bits.Layout
 	Numbers Range // of ids of Layout; none if From is greater than To
@@ -55,8 +55,8 @@ func (l *Leaser) PlanLayout(ctx context.Context, to bits.Layout) (LayoutChange, 
 
 // ChangeLayout has the store remember another layout, with the worker numbers under which its ids equal no
 // earlier ones. Generators whose config states no layout adopt it when they start again; until then they keep the
-// old one. A start that states the old layout is refused from now on. ids of generators that do not use the
-// store are not taken into account, as of Java's uid-generator, which must not start afterwards.
+// old one. A start that states the old layout is refused from now on. Ids of generators that do not use
+// the store, such as Java's uid-generator, are ignored: do not start those afterwards.
 //
 // If no number is safe, the error matches ErrExhausted and says why, and nothing changes. If ChangeLayout
 // fails halfway, starts wait for up to two minutes: call it again, with to or with the layout that the

@@ -38,8 +38,8 @@ type Grant struct {
 	Fresh  bool      // the number has never been given out before: nobody else makes ids with it before Until
 	Err    error     // why the grant cannot be extended; nil while renewing works
 
-	// Numbers are those of all ids of the layout, which matter once a store has changed its layout: an
-	// earlier id, taken apart by the new layout, shows a number outside. The zero Range means that they are not known.
+	// Numbers are the numbers that ids of this layout have. After a change of the layout, an id whose
+	// number is another is of an earlier layout. The zero Range means that they are not known.
 	Numbers Range
 }
 
