@@ -71,8 +71,9 @@ type Backfill struct {
 
 // NewBackfill takes from source a number that has never been given out, and returns a Backfill.
 // source must be a worker.Registry, or a lease.Leaser without an Assigner, with any kind of store;
-// otherwise, the error matches [ErrConfig]. ctx bounds only this call. The other errors are the
-// same as for [NewDefault].
+// otherwise, the error matches [ErrConfig]. Where live Leasers have an Assigner or Numbers, give this
+// one Numbers that none of them may hold. ctx bounds only this call. The other errors are the same as
+// for [NewDefault].
 func NewBackfill(ctx context.Context, source WorkerSource, config BackfillConfig) (*Backfill, error) {
 	return settle(ctx, source, config, &config.Layout, func(from origin) (*Backfill, error) {
 		return startBackfill(ctx, source, config, from)

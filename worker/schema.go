@@ -81,8 +81,8 @@ func column(form, name string) string {
 }
 
 // EnsureSchema creates the table if it is missing, and does not alter an existing table. Each
-// generator that starts calls it, unless the config sets NoSchema. If the table exists, the user
-// does not need the privilege to create it. EnsureSchema creates a table only if the database
+// generator that starts calls it, unless the config sets NoSchema: call it to create the table
+// earlier, as in a migration. If the table exists, the user does not need the privilege to create it. EnsureSchema creates a table only if the database
 // reports that none exists: a second table, in another schema on the search path, would count
 // from 1 again. For the same reason, EnsureSchema fails with ErrMixed if another table's name
 // differs only in letter case, as PostgreSQL and MySQL on Linux allow. An in-memory SQLite

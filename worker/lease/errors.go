@@ -18,13 +18,13 @@ var (
 	// ErrHeld means that the assigned number, or the number passed to Free, has a live holder.
 	ErrHeld = protocol.ErrHeld
 
-	// ErrLost is matched by Grant.Err when the row is gone, belongs to another holder, or is older
-	// than the holder's last write (see ErrRewound).
+	// ErrLost is matched by Grant.Err, and so by a uid.ReservationError, when the row is gone, belongs
+	// to another holder, or is older than the holder's last write (see ErrRewound).
 	ErrLost = protocol.ErrLost
 
 	// ErrRewound is matched by Grant.Err, along with ErrLost, when the row is gone or older than the
 	// holder's last committed write: the store was restored from a backup or edited. Ids that other
-	// holders have made since the backup may repeat.
+	// holders have made since the backup may repeat. Of counters, uid.ErrRewound says so.
 	ErrRewound = protocol.ErrRewound
 
 	// ErrSkew is matched by a SkewError.
