@@ -20,7 +20,7 @@ func TestNextIsInlined(t *testing.T) {
 	need.Must(t, err)
 	for _, arch := range []string{"amd64", "arm64"} {
 		t.Run(arch, func(t *testing.T) {
-			build := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-m", "./testdata/inlined")
+			build := exec.CommandContext(t.Context(), "go", "build", "-trimpath=false", "-gcflags=-m", "./testdata/inlined")
 			build.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0")
 			said, err := build.CombinedOutput()
 			if err != nil {

@@ -26,14 +26,17 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
+// here is the folder of the test's package, also of a test that leaves it.
+var here, _ = os.Getwd()
+
 // KubeAPIServer is the path of a kube-apiserver: what UIDRING_TEST_KUBE names, or what
 // .ci/kubeserver has built.
 var KubeAPIServer = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("UIDRING_TEST_KUBE"); path != "" {
 		return exec.LookPath(path)
 	}
-	folder, err := os.Getwd()
-	for err == nil && folder != filepath.Dir(folder) && !isFile(filepath.Join(folder, ".ci/kubeserver")) {
+	folder := here
+	for folder != filepath.Dir(folder) && !isFile(filepath.Join(folder, ".ci/kubeserver")) {
 		folder = filepath.Dir(folder)
 	}
 	path, err := exec.Command(filepath.Join(folder, ".ci/kubeserver"), "--find").Output()
