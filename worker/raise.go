@@ -9,7 +9,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// After Raise, every new number of the database is above number. Call it after the database lost the last
+// Raise makes every new number of the database be above number. Call it after the database lost the last
 // numbers that it gave out, as after a restore, with the greatest number that was in use since. It never
 // lowers anything, so it is safe to repeat, and beside generators that start and run. Where numbers are drawn,
 // it moves the key counter of WORKER_NODE; where they are divided, the ranges that contain number continue above it.
