@@ -170,8 +170,10 @@ func TestWorkerNumbers(t *testing.T) {
 		if err != unavailable {
 			t.Errorf("%s: error %v, want that of the assigner", kind, err)
 		}
-		if _, err := open(nil, uid.CachedConfig{}); !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("%s: error %v for no assigner", kind, err)
+		for _, source := range []uid.WorkerSource{nil, lease.New(nil, lease.Config{Expiry: -1})} {
+			if _, err := open(source, uid.CachedConfig{}); !errors.Is(err, uid.ErrConfig) {
+				t.Errorf("%s: error %v for the source %v, want ErrConfig", kind, err, source)
+			}
 		}
 	}
 	if _, err := uid.NewCached(ended(), never{t}, uid.CachedConfig{}); !errors.Is(err, context.Canceled) {

@@ -122,7 +122,7 @@ func (e *ClockBackwardError) Error() string {
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
 // PanicError reports a panic in code that you supplied: a function in a [CachedConfig] or in a
-// segment's or client's config, or a segment's store. It has the calling Package, such as "uid", the function that
-// panicked (In), such as "RejectedTake", the panic's Value, which it wraps if that is an error, and the panicking
-// goroutine's Stack.
+// segment's or client's config, or a segment's store. It has the calling Package, such as "uid", and
+// in In the function that panicked, such as "RejectedTake". Its Value is the panic's, which it wraps
+// if that is an error, and its Stack that of the panicking goroutine.
 type PanicError = padding.PanicError

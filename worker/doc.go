@@ -25,10 +25,9 @@
 //
 // In one database, new numbers are keys of WORKER_NODE, and come from nowhere else. A Registry
 // inserts a row at each start. A Leaser takes over a free row of WORKER_LEASE; only if none is free,
-// it inserts a row of WORKER_NODE, whose PORT is WORKER_LEASE, and leases its key. So Registries,
-// those in other languages too, and Leasers get different numbers, in whatever order they start, and
-// a service can change from NewRegistry to NewLeaser, or back, one process at a time. All
-// successful calls to Assign return different numbers, from 1 to the layout's largest, even after
+// it inserts a row of WORKER_NODE, whose PORT is WORKER_LEASE, and leases its key. So Leasers and
+// Registries, those in other languages too, get different numbers, in whatever order they start. A
+// service can change from NewRegistry to NewLeaser, or back, one process at a time. All successful calls to Assign return different numbers, from 1 to the layout's largest, even after
 // you delete rows that [docs/production.md] allows you to delete. This guarantee assumes that
 //
 //   - all processes whose ids must differ use the same tables;

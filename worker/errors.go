@@ -13,9 +13,9 @@ var (
 	// cannot be a worker number: it is below 1, cannot be read back, or belongs to another row.
 	ErrKey = errors.New("worker: no usable key")
 
-	// ErrMixed means that two processes could take the same number: their numbers are taken in
-	// different ways (a KindError), another program draws numbers where configs divide them, row -1
-	// of WORKER_NODE is gone, or there are two tables whose names differ only in case.
+	// ErrMixed means that two processes could take the same number. Their numbers are taken in
+	// different ways (a KindError), or another program draws numbers where configs divide them. Or
+	// row -1 of WORKER_NODE is gone, or there are two tables whose names differ only in case.
 	ErrMixed = errors.New("worker: two processes could take the same number")
 
 	// ErrNoTable means that a table is missing: Nodes, Leases, Free or Revoke found none, or a

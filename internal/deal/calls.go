@@ -77,7 +77,7 @@ func (c *Calls) Sleep(ctx context.Context, changed <-chan struct{}, d time.Durat
 func (c *Calls) count(began time.Time) { c.waited.Add(int64(time.Since(began))) }
 
 // Failed counts a call that returns err, and returns err. A Try that finds no id ready is
-// no failed call.
+// not counted.
 func (c *Calls) Failed(err error, how How) error {
 	if how != Try || !errors.Is(err, ErrNotReady) {
 		c.rejected.Add(1)

@@ -25,7 +25,8 @@ type Sealer struct {
 // key seals and every key opens. To rotate keys, deploy New(context, old, new) to all processes,
 // then New(context, new, old). Drop the old key once its tokens no longer need to be opened.
 //
-// The error names everything that is invalid, and matches [uid.ErrConfig].
+// The error names everything that is invalid, by its length if it is a key, and matches
+// [uid.ErrConfig].
 func New(context string, keys ...[]byte) (*Sealer, error) {
 	derived, err := ciphers(forTokens, context, keys...)
 	if err != nil {

@@ -20,8 +20,8 @@ var (
 	// to Create cannot take it, or GORM would write the value without it.
 	ErrKey = errors.New("uidgorm: key cannot be filled")
 
-	// ErrConflict means that the database kept an existing row instead of a new one, that the key
-	// of the existing row cannot be found, and that related rows would have to refer to that key.
+	// ErrConflict means that the database kept an existing row instead of a new one. Related rows
+	// would have to refer to the key of the existing row, which cannot be found.
 	ErrConflict = errors.New("uidgorm: key of the row that was kept is unknown")
 
 	// ErrGenerator means that the generator returned fewer ids than requested. The statement's rows

@@ -58,9 +58,9 @@ func checkNode(n Node) error {
 //
 // Rules 2 and 3 do not determine a port. The port is then PID@TIME: the process id (see [Node.PID])
 // and the time in milliseconds minus a random number below 100,000, to distinguish starts on the
-// same host. (uid-generator's port has no process id, and joins the time and the random number with
-// a hyphen.) DetectNode keeps only the last 64 characters of a longer host name, which is where
-// pods of the same service differ.
+// same host. In uid-generator, the port has no process id, and a hyphen joins the time and the random
+// number. DetectNode keeps only the last 64 characters of a longer host name, which is where pods of
+// the same service differ.
 func DetectNode() (Node, error) { return detect(os.Getenv) }
 
 func detect(getenv func(string) string) (Node, error) {

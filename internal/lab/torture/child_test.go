@@ -160,8 +160,8 @@ func (c *child) try(ctx context.Context, attempt int64) (_ uid.Generator, err er
 	return nilOr(g, err)
 }
 
-// stamping opens a generator under a lease of its own, which the history knows by
-// the process and the attempt.
+// stamping opens a generator with its own lease. The history names the lease by the process and the
+// attempt.
 func (c *child) stamping(ctx context.Context, attempt int64) (uid.Generator, error) {
 	leaser := c.leaser(attempt)
 	switch c.Kind {

@@ -55,7 +55,7 @@ func TestPrimaryKeys(t *testing.T) {
 	}
 }
 
-// On Dolt, 44,000 of 240,000 ids that eight processes drew from a counter repeated. A callback has the server say that it is Dolt.
+// Dolt is refused, where two processes can draw the same ids. A callback has the server say that it is Dolt.
 func TestDolt(t *testing.T) {
 	for name, c := range grantedCalls() {
 		for _, tables := range []bool{false, true} {

@@ -54,8 +54,8 @@ func isFile(path string) bool {
 // KubeAdmin is a user who may do everything.
 const KubeAdmin = "admin"
 
-// KubeProgram prepares an API server with its files in dir, on an etcd. It skips the test
-// where there is no kube-apiserver.
+// KubeProgram prepares an API server with its files in dir, on an etcd. Without a kube-apiserver, it
+// skips the test.
 func KubeProgram(t testing.TB, dir, etcd string) Program {
 	t.Helper()
 	server, err := KubeAPIServer()
@@ -79,15 +79,15 @@ func KubeProgram(t testing.TB, dir, etcd string) Program {
 	}, syscall.SIGKILL, kubeReady}
 }
 
-// Kube is a Kubernetes API server that runs, with an etcd of its own.
+// Kube is a running Kubernetes API server with its own etcd.
 type Kube struct {
 	*member
 	Etcd *Etcd
 	dir  string
 }
 
-// StartKube starts an API server on a new directory. It skips the test where there is no
-// kube-apiserver or no etcd.
+// StartKube starts an API server on a new directory. Without kube-apiserver or etcd, it skips the
+// test.
 func StartKube(t testing.TB) *Kube {
 	t.Helper()
 	k := LaunchKube(t, t.TempDir())

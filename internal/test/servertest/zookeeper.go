@@ -78,11 +78,10 @@ func zookeeper(jars, folder, peers string) Program {
 	}, syscall.SIGKILL, serves}
 }
 
-// ZooKeeper is a member of an ensemble that runs.
+// ZooKeeper is a running member of an ensemble.
 type ZooKeeper struct{ *member }
 
-// StartZooKeeper starts an ensemble on a new directory, and skips the test where there is
-// no ZooKeeper. detour is that of [ZooKeeperPrograms].
+// StartZooKeeper starts an ensemble on a new directory. Without ZooKeeper, it skips the test. detour is that of [ZooKeeperPrograms].
 func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
 	t.Helper()
 	var servers []*ZooKeeper
