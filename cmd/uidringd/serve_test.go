@@ -30,7 +30,8 @@ func curls(page string) (lines []string) {
 // shell runs a line as it stands, and returns the numbers in what it prints.
 func shell(t *testing.T, line string) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", "curl() { command curl -sSf \"$@\"; }; "+line).CombinedOutput()
+	script := "curl() { command " + need.Program(t, "curl") + " -sSf \"$@\"; }; " + line
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", script).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v, %s", line, err, out)
 	}

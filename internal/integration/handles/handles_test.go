@@ -135,6 +135,7 @@ func create(t *testing.T, server *dbtest.Store) *database {
 	c := &database{Store: server}
 	switch server.Kind {
 	case "sqlite":
+		need.Cgo(t)
 		c.dsn = "file:" + filepath.Join(t.TempDir(), name) + "?_busy_timeout=10000"
 		return c
 	case "mysql":
@@ -278,6 +279,9 @@ func TestMemory(t *testing.T) {
 			{name: "file:two?mode=memory&cache=shared"},
 		} {
 			t.Run(driver+"/"+how.name, func(t *testing.T) {
+				if driver == sqlite.DriverName {
+					need.Cgo(t)
+				}
 				c := &database{Store: &dbtest.Store{Kind: "sqlite"}, dsn: how.name}
 				c.driver = driver
 				how.run(t, c)

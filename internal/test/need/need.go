@@ -5,6 +5,8 @@ package need
 import (
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -39,6 +41,15 @@ func Program(t testing.TB, name string) string {
 		Skip(t, err)
 	}
 	return path
+}
+
+// Cgo skips a test of github.com/mattn/go-sqlite3 if it was compiled without a C compiler.
+func Cgo(t testing.TB) {
+	t.Helper()
+	info, _ := debug.ReadBuildInfo()
+	if slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "0"}) {
+		Skip(t, "go-sqlite3 needs cgo")
+	}
 }
 
 // Time skips a test that takes more than a second, with -short.
