@@ -13,36 +13,16 @@ import (
 )
 
 // The kinds of failure that only HTTP has.
-const (
-	methodNotAllowed service.Kind = "method not allowed"
-	bodyTooLarge     service.Kind = "body too large"
-	uriTooLong       service.Kind = "URI too long"
+var (
+	methodNotAllowed = service.Kind{Name: "method not allowed", Status: http.StatusMethodNotAllowed}
+	bodyTooLarge     = service.Kind{Name: "body too large", Status: http.StatusRequestEntityTooLarge}
+	uriTooLong       = service.Kind{Name: "URI too long", Status: http.StatusRequestURITooLong}
 )
 
-// statusClientGone is the status under which many servers count requests whose client has gone.
-const statusClientGone = 499
-
-var statuses = map[service.Kind]int{
-	service.BadRequest:      http.StatusBadRequest,
-	service.Unauthorized:    http.StatusUnauthorized,
-	service.Forbidden:       http.StatusForbidden,
-	service.Unknown:         http.StatusNotFound,
-	methodNotAllowed:        http.StatusMethodNotAllowed,
-	bodyTooLarge:            http.StatusRequestEntityTooLarge,
-	uriTooLong:              http.StatusRequestURITooLong,
-	service.TooManyRequests: http.StatusTooManyRequests,
-	service.Exhausted:       http.StatusInternalServerError,
-	service.Unavailable:     http.StatusServiceUnavailable,
-	service.Expired:         http.StatusRequestTimeout,
-	service.Cancelled:       statusClientGone,
-}
-
-// Status is the status of a failure in HTTP.
-func Status(e *service.Error) int { return statuses[e.Kind] }
-
-// StatusText is [http.StatusText], and knows each [Status].
+// StatusText is [http.StatusText], and knows the status under which many servers count requests
+// whose client has gone.
 func StatusText(status int) string {
-	if status == statusClientGone {
+	if status == service.Cancelled.Status {
 		return "Client Closed Request"
 	}
 	return http.StatusText(status)
@@ -74,7 +54,7 @@ func WriteProblem(w http.ResponseWriter, err error) {
 	if e.Kind == service.Unauthorized {
 		header.Add("WWW-Authenticate", `Bearer realm="uidring"`)
 	}
-	status := Status(e)
+	status := e.Kind.Status
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(problem{ // a client that is gone reads no error
 		Type:   fmt.Sprintf("/openapi.yaml#/components/responses/%d", status),

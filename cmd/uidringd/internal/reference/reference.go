@@ -16,7 +16,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
-	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
@@ -153,9 +152,8 @@ func failures() string {
 	text.WriteString("# Errors and exit codes\n\n| failure | HTTP | gRPC, Connect | Redis | |\n|---|---|---|---|---|\n")
 	responses := openapi().Components.Responses
 	for _, kind := range service.Kinds {
-		status := api.Status(&service.Error{Kind: kind})
-		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, status, api.StatusText(status), rpc.Codes[kind], resp.Word(kind),
-			responses[fmt.Sprint(status)].Description)
+		fmt.Fprintf(&text, "| %s | %d %s | %s | `%s` | %s |\n", kind, kind.Status, api.StatusText(kind.Status), kind.Code, kind.Word,
+			responses[fmt.Sprint(kind.Status)].Description)
 	}
 	text.WriteString("\nSome errors of the Redis protocol begin with another word: `WRONGPASS` for an unknown token, `NOPROTO` for an unknown version\n" +
 		"of the protocol, `EXECABORT` for `EXEC` after `MULTI`, and `LOADING` for `PING` while /readyz answers 503.\n")

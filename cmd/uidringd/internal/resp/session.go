@@ -17,15 +17,15 @@ var (
 	errDatabase = service.Invalid("DB index is out of range")
 	errName     = service.Invalid("Client names cannot contain spaces, newlines or special characters.")
 	errNoAuth   = &service.Error{Kind: service.Unauthorized, Detail: "Authentication required."}
-	errPassword = &failure{"WRONGPASS", &service.Error{Kind: service.Unauthorized, Detail: "invalid username-password pair or user is disabled."}}
+	errPassword = worded("WRONGPASS", service.Unauthorized, "invalid username-password pair or user is disabled.")
 	errMulti    = service.Invalid("MULTI has no effect: uidringd has no transactions, so send the commands without MULTI")
-	errAborted  = &failure{"EXECABORT", errMulti}
-	errProtocol = &failure{"NOPROTO", &service.Error{Kind: service.BadRequest, Detail: "unsupported protocol version"}}
+	errAborted  = worded("EXECABORT", service.BadRequest, errMulti.Detail)
+	errProtocol = worded("NOPROTO", service.BadRequest, "unsupported protocol version")
 )
 
 func (c *conn) ping(args [][]byte) error {
 	if err := c.Host.Ready(); err != nil {
-		return &failure{"LOADING", &service.Error{Kind: service.Unavailable, Detail: err.Error()}}
+		return worded("LOADING", service.Unavailable, err.Error())
 	}
 	if len(args) == 0 {
 		c.line('+', "PONG")

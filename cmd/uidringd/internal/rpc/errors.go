@@ -13,25 +13,12 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// Codes has a code for each kind of failure that a call can meet.
-var Codes = map[service.Kind]connect.Code{
-	service.BadRequest:      connect.CodeInvalidArgument,
-	service.Unauthorized:    connect.CodeUnauthenticated,
-	service.Forbidden:       connect.CodePermissionDenied,
-	service.Unknown:         connect.CodeNotFound,
-	service.TooManyRequests: connect.CodeResourceExhausted,
-	service.Exhausted:       connect.CodeFailedPrecondition,
-	service.Unavailable:     connect.CodeUnavailable,
-	service.Expired:         connect.CodeDeadlineExceeded,
-	service.Cancelled:       connect.CodeCanceled,
-}
-
 // translate returns what a client gets for an error of package service, or of a context that has
 // ended with cause. If w is a [api.Observer], it learns of the failure.
 func translate(w http.ResponseWriter, err, cause error) *connect.Error {
 	failure := (*service.Error)(nil)
 	switch {
-	case errors.As(err, &failure) && Codes[failure.Kind] != 0:
+	case errors.As(err, &failure) && failure.Kind.Code != 0:
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		failure = service.Ended(cause)
 	default:
@@ -40,7 +27,7 @@ func translate(w http.ResponseWriter, err, cause error) *connect.Error {
 	if o, ok := w.(api.Observer); ok {
 		o.Failed(failure)
 	}
-	e := connect.NewError(Codes[failure.Kind], failure)
+	e := connect.NewError(failure.Kind.Code, failure)
 	if failure.Retry > 0 {
 		if detail, err := connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(failure.Retry)}); err == nil {
 			e.AddDetail(detail)

@@ -44,10 +44,10 @@ func newCatalog(t testing.TB) *servicetest.Catalog {
 // testServer is one that serves HTTP/1.1 and HTTP/2 without TLS on one port.
 type testServer struct {
 	*httptest.Server
-	ready   atomic.Bool   // of the server; the generator "ids" is always ready
-	stopped chan struct{} // ends streams of the health service
-	failed  atomic.Int64  // the status of the last failure that the observer was told
-	bounded atomic.Bool   // the last write deadline was not removed
+	ready     atomic.Bool   // of the server; the generator "ids" is always ready
+	stopped   chan struct{} // ends streams of the health service
+	failed    atomic.Int64  // the status of the last failure that the observer was told
+	deadlines atomic.Int64  // of writes, that were not removed
 }
 
 func (s *testServer) health(generator string) (serving, known bool) {
@@ -62,12 +62,16 @@ type observer struct {
 
 func (o observer) Admitted(service.Caller) {}
 
-func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(api.Status(e))) }
+func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(e.Kind.Status)) }
 
 func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
 
 func (o observer) SetWriteDeadline(at time.Time) error {
-	o.server.bounded.Store(!at.IsZero())
+	if at.IsZero() {
+		o.server.deadlines.Add(-1)
+	} else {
+		o.server.deadlines.Add(1)
+	}
 	return http.NewResponseController(o.ResponseWriter).SetWriteDeadline(at)
 }
 

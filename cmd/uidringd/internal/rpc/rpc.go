@@ -75,11 +75,7 @@ func admitted(s *service.Service, large *large, refuse *connect.ErrorWriter, h h
 			return
 		}
 		c := &call{caller: caller, writer: w}
-		defer func() {
-			if c.held > 0 { // the answer is written, or its client has gone
-				large.leave(r.Context(), c.held)
-			}
-		}()
+		defer func() { large.leave(r.Context(), c.held) }() // the answer is written, or its client has gone
 		c.serve(h, r)
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -120,8 +118,6 @@ type recorder struct {
 	admitted bool
 }
 
-var recorders = sync.Pool{New: func() any { return new(recorder) }}
-
 func (r *recorder) Admitted(c service.Caller) {
 	r.Caller, r.admitted = c, true
 	r.arrived(r.part)
@@ -182,7 +178,7 @@ var monitoring = []string{
 func (o *observer) observe(r *service.Request) {
 	log, status := o.good, max(r.Status, http.StatusOK)
 	if r.Failed != nil {
-		status = api.Status(r.Failed)
+		status = r.Failed.Kind.Status
 	}
 	wrong := status >= http.StatusBadRequest && status < http.StatusInternalServerError // such as a probe without a token
 	if !wrong && slices.Contains(monitoring, r.Route) {
@@ -196,7 +192,7 @@ func (o *observer) observe(r *service.Request) {
 	for range r.Count {
 		took.Observe(r.Ended.Sub(r.Began).Seconds())
 	}
-	o.callers.WithLabelValues(label(r.Caller), code).Add(float64(r.Count))
+	o.callers.WithLabelValues(r.Caller.Label(), code).Add(float64(r.Count))
 	log.log(r, status)
 }
 
@@ -209,8 +205,7 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 		if s.draining.Load() {
 			w.Header().Set("Connection", "close")
 		}
-		seen := recorders.Get().(*recorder)
-		*seen = recorder{ResponseWriter: w, ctx: r.Context(), part: r.ContentLength != 0}
+		seen := &recorder{ResponseWriter: w, ctx: r.Context(), part: r.ContentLength != 0}
 		seen.Protocol, seen.Remote, seen.Count, seen.Began = r.Proto, r.RemoteAddr, 1, time.Now()
 		if seen.part {
 			r.Body = body{r.Body, seen}
@@ -218,20 +213,7 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
 		seen.Route, seen.Ended = r.Pattern, time.Now()
 		o.observe(&seen.Request)
-		*seen = recorder{}
-		recorders.Put(seen)
 	})
-}
-
-// label returns what a caller's requests are counted under.
-func label(c service.Caller) string {
-	switch {
-	case c.Token():
-		return c.Name()
-	case c.Name() != "":
-		return "(certificate)"
-	}
-	return "(none)"
 }
 
 // accessLog writes lines about requests, a bounded number a second. A line says how

@@ -7,25 +7,34 @@ import (
 	"net"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Kind classifies a failure. Each protocol has its own code for each Kind.
-type Kind string
+// Kind classifies a failure, and says what it is in each protocol.
+type Kind struct {
+	Name   string
+	Status int          // of HTTP
+	Code   connect.Code // of gRPC and Connect
+	Word   string       // begins an error of the Redis protocol; many clients try again after TRYAGAIN
+}
+
+func (k Kind) String() string { return k.Name }
 
 // The kinds of failure.
-const (
-	BadRequest      Kind = "bad request"       // a value is wrong; the detail says what was wanted
-	Unauthorized    Kind = "unauthorized"      // no credentials, or unknown ones
-	Forbidden       Kind = "forbidden"         // the caller may not draw from that generator
-	Unknown         Kind = "unknown"           // there is no such generator
-	TooManyRequests Kind = "too many requests" // the caller's rate is used up
-	Exhausted       Kind = "exhausted"         // no id can be made until an operator acts
-	Unavailable     Kind = "unavailable"       // no id now
-	Expired         Kind = "deadline passed"   // the caller's deadline has passed
-	Cancelled       Kind = "cancelled"         // the caller has cancelled the request, or has gone
+var (
+	BadRequest      = Kind{"bad request", 400, connect.CodeInvalidArgument, "ERR"}              // a value is wrong; the detail says what was wanted
+	Unauthorized    = Kind{"unauthorized", 401, connect.CodeUnauthenticated, "NOAUTH"}          // no credentials, or unknown ones
+	Forbidden       = Kind{"forbidden", 403, connect.CodePermissionDenied, "NOPERM"}            // the caller may not draw from that generator
+	Unknown         = Kind{"unknown", 404, connect.CodeNotFound, "ERR"}                         // there is no such generator
+	TooManyRequests = Kind{"too many requests", 429, connect.CodeResourceExhausted, "TRYAGAIN"} // the caller's rate is used up
+	Exhausted       = Kind{"exhausted", 500, connect.CodeFailedPrecondition, "ERR"}             // no id can be made until an operator acts
+	Unavailable     = Kind{"unavailable", 503, connect.CodeUnavailable, "TRYAGAIN"}             // no id now
+	Expired         = Kind{"deadline passed", 408, connect.CodeDeadlineExceeded, "TRYAGAIN"}    // the caller's deadline has passed
+	Cancelled       = Kind{"cancelled", 499, connect.CodeCanceled, "TRYAGAIN"}                  // the caller has cancelled the request, or has gone
 )
 
 // Kinds are those that every protocol has.
@@ -92,7 +101,7 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 	default:
 		e.Detail = fmt.Sprintf("generator %q cannot issue ids now", name)
 	}
-	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind, "error", e.Cause) })
+	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind.Name, "error", e.Cause) })
 	return e
 }
 

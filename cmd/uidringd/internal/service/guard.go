@@ -38,8 +38,16 @@ func (c Caller) Name() string {
 	return c.cert
 }
 
-// Token reports whether the caller has a token.
-func (c Caller) Token() bool { return c.token != nil }
+// Label returns what the caller's requests are counted under.
+func (c Caller) Label() string {
+	switch {
+	case c.token == nil && c.cert == "":
+		return "(none)"
+	case c.token == nil:
+		return "(certificate)"
+	}
+	return c.token.Name
+}
 
 // Operator returns an [*Error] of kind [Forbidden] unless the caller is an operator.
 func (c Caller) Operator() error {

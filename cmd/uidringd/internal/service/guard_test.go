@@ -55,8 +55,8 @@ func token(name string, generators ...string) Token {
 
 func kindOf(t *testing.T, err error) Kind {
 	t.Helper()
-	e := (*Error)(nil)
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		t.Fatalf("error %v is no *Error", err)
 	}
 	return e.Kind
@@ -193,9 +193,9 @@ func TestWrongTokens(t *testing.T) {
 			if e := (*Error)(nil); errors.As(err, &e) {
 				return e.Kind
 			}
-			return ""
+			return Kind{}
 		}
-		if kind := send("10.0.0.1:1", "a-token"); kind != "" {
+		if kind := send("10.0.0.1:1", "a-token"); kind != (Kind{}) {
 			t.Errorf("a right token: %q", kind)
 		}
 		for i := range wrongBurst + 10 {
@@ -211,14 +211,14 @@ func TestWrongTokens(t *testing.T) {
 			address, token string
 			want           Kind
 		}{
-			{"10.0.0.1:3", "b-token", TooManyRequests}, {"10.0.0.1:3", "a-token", ""}, {"10.0.0.2:3", "b-token", ""}, {"10.0.0.2:3", "guess", Unauthorized},
+			{"10.0.0.1:3", "b-token", TooManyRequests}, {"10.0.0.1:3", "a-token", Kind{}}, {"10.0.0.2:3", "b-token", Kind{}}, {"10.0.0.2:3", "guess", Unauthorized},
 		} {
 			if kind := send(sent.address, sent.token); kind != sent.want {
 				t.Errorf("%s from %s: %q, want %q", sent.token, sent.address, kind, sent.want)
 			}
 		}
 		time.Sleep(time.Second)
-		if kind := send("10.0.0.1:3", "b-token"); kind != "" {
+		if kind := send("10.0.0.1:3", "b-token"); kind != (Kind{}) {
 			t.Errorf("after a second: %q", kind)
 		}
 	})
