@@ -2,14 +2,15 @@ package resp_test
 
 import (
 	"errors"
-	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -31,11 +32,12 @@ func (l *stumbling) Accept() (net.Conn, error) {
 }
 
 // The pause after an error doubles up to a second, begins anew after a connection, and ends with the
-// server.
+// server. The log says why.
 func TestAcceptPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &stumbling{script: "eeeeeeeeeee.ee.e"}
-		s := resp.New(resp.Config{Host: new(host), Logger: slog.New(slog.DiscardHandler), Idle: time.Hour})
+		var log logged.Text
+		s := resp.New(resp.Config{Host: new(host), Logger: log.Logger(), Idle: time.Hour})
 		ended := make(chan error, 1)
 		go func() { ended <- s.Serve(l) }()
 		time.Sleep(10*time.Second + time.Millisecond) // into a pause
@@ -43,6 +45,9 @@ func TestAcceptPauses(t *testing.T) {
 		began := time.Now()
 		if err := <-ended; err == nil || !time.Now().Equal(began) {
 			t.Errorf("Serve() = %v, %v after Shutdown", err, time.Since(began))
+		}
+		if n := log.Count("cannot accept connections", "no file is left"); n != len(l.at)-strings.Count(l.script, ".") {
+			t.Errorf("%d lines about %d calls: %s", n, len(l.at), &log)
 		}
 		var pauses []time.Duration
 		for i := range len(l.script) {

@@ -26,14 +26,14 @@ func TestMalformed(t *testing.T) {
 		"*2\r\n$4\r\nINCR\r\n$1020\r\n":                tooLong,
 		"*2\r\n$4\r\nINCR\r\n$1002\r\n":                tooLong, // by a byte
 		"*1\r\n$-1\r\n":                                "-ERR Protocol error: invalid bulk length\r\n",
-		"*1\r\n$-9223372036854775808\r\n":              "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
-		"*1\r\n$x\r\n":                                 "-ERR Protocol error: invalid bulk length\r\n",
-		"*1\r\n$1\nx":                                  "-ERR Protocol error: invalid bulk length\r\n",
-		"*1\r\n$1\rxx":                                 "-ERR Protocol error: invalid bulk length\r\n",
-		"*1\r\n$\r\n":                                  "-ERR Protocol error: invalid bulk length\r\n",
+		"*1\r\n$-9223372036854775808\r\n":              "-ERR Protocol error: invalid bulk length\r\n",
+		"*1\r\n$x\r\n":                                 "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
+		"*1\r\n$1\nx":                                  "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
+		"*1\r\n$1\rxx":                                 "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
+		"*1\r\n$\r\n":                                  "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
 		"*1000000\r\n":                                 "-ERR Protocol error: invalid multibulk length: want 1024 at most\r\n",
 		"*99999999999999999999999999\r\n":              "-ERR Protocol error: invalid multibulk length: want 1024 at most\r\n",
-		"*x\r\n":                                       "-ERR Protocol error: invalid multibulk length\r\n",
+		"*x\r\n":                                       "-ERR Protocol error: invalid multibulk length: want 1024 at most\r\n",
 		"*1\r\n*1\r\n$1\r\na\r\n":                      "-ERR Protocol error: expected '$', got '*'\r\n",
 		"*1\r\n:1\r\n":                                 "-ERR Protocol error: expected '$', got ':'\r\n",
 		"*1\r\n$4\r\nPINGxx":                           "-ERR Protocol error: a bulk string is longer than its length\r\n",
@@ -176,7 +176,7 @@ func TestRates(t *testing.T) {
 // also if its begin comes with the end of the one before.
 func TestSlowCommand(t *testing.T) {
 	const read = 100 * time.Millisecond
-	inMemory(t, service.Config{}, resp.Config{Read: read}, 0, func(_ *server, conn net.Conn) {
+	inMemory(t, service.Config{}, resp.Config{Read: read}, func(_ *server, conn net.Conn) {
 		go io.Copy(io.Discard, conn)
 		for _, part := range []string{"P", "ING\r\n", "P", "ING\r\nP", "ING\r\nP", "ING\r\n"} {
 			if _, err := io.WriteString(conn, part); err != nil {

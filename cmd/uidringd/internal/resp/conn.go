@@ -23,6 +23,7 @@ type conn struct {
 	*Server
 	net net.Conn
 	id  int64
+	tls *tls.ConnectionState // nil without TLS
 
 	in       []byte // [from:to] is not parsed yet
 	from, to int
@@ -39,8 +40,7 @@ type conn struct {
 	about service.Request // the last command; Began is when it and those that came with it arrived
 
 	caller service.Caller
-	known  bool   // ids has admitted caller
-	drawn  string // the generator of the last command
+	known  bool // ids has admitted caller
 }
 
 func newConn(s *Server, accepted net.Conn) *conn {
@@ -60,6 +60,8 @@ func (c *conn) serve() {
 			}
 			return
 		}
+		state := secure.ConnectionState()
+		c.tls = &state
 	}
 	for c.fill() && c.answer() {
 	}
@@ -85,7 +87,7 @@ func (c *conn) fill() bool {
 	}
 	for {
 		_ = c.net.SetReadDeadline(deadline) // an error shows in Read
-		if c.to == 0 && c.stopping.Load() {
+		if c.to == 0 && c.stopping.Err() != nil {
 			return false
 		}
 		n, err := c.net.Read(c.in[c.to:])
@@ -94,7 +96,7 @@ func (c *conn) fill() bool {
 		case n > 0:
 			return true
 		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && c.stopping.Load() && time.Now().Before(deadline): // Shutdown ended the wait
+		case errors.Is(err, os.ErrDeadlineExceeded) && c.stopping.Err() != nil && time.Now().Before(deadline): // Shutdown ended the wait
 		default:
 			return false
 		}
@@ -151,7 +153,7 @@ func (c *conn) run(length int) {
 	case isINCR(c.args) && !c.multi:
 		n := repeats(c.in[c.from:c.to], length)
 		length *= n
-		c.increment(c.generator(c.args[1]), n)
+		c.increment(string(c.args[1]), n)
 	case len(c.args) > 0:
 		c.do(c.args)
 	}

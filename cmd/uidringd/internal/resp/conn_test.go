@@ -3,8 +3,10 @@ package resp
 import (
 	"io"
 	"net"
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 )
 
 // A connection keeps little memory after a long command and a long answer, and none when it ends.
@@ -23,7 +25,9 @@ func TestConnectionsLeaveNoMemory(t *testing.T) {
 	}
 	_ = client.Close()
 	s.enter(c)
-	if s.serving.Wait(); len(s.conns) > 0 {
+	s.serving.Wait()
+	kept := weak.Make(c)
+	if runtime.GC(); kept.Value() != nil {
 		t.Error("the server keeps a connection that has ended")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -23,7 +22,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
-	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -88,7 +86,6 @@ type server struct {
 	catalog
 	gate     *gate.Gate
 	listener net.Listener
-	log      *logged.Text
 }
 
 // busy returns how many connections are busy.
@@ -105,10 +102,9 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 // serveOn is serve with a listener of the test's.
 func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{listener: listener, host: new(host), catalog: newCatalog(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {}), log: new(logged.Text)}
-	admit.Logger = slog.New(slog.DiscardHandler)
+	s := &server{listener: listener, host: new(host), catalog: newCatalog(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {})}
+	admit.Logger, c.Logger = slog.New(slog.DiscardHandler), slog.New(slog.DiscardHandler)
 	c.IDs, c.Host, c.HTTP = service.New(s.catalog, admit), s.host, "http://127.0.0.1:8080/"
-	c.Logger = slog.New(slog.NewTextHandler(s.log, nil))
 	c.Read, c.Write, c.Idle = cmp.Or(c.Read, time.Hour), cmp.Or(c.Write, time.Hour), cmp.Or(c.Idle, time.Hour)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 16<<10)
 	s.Server = resp.New(c)
@@ -126,40 +122,33 @@ func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.C
 	return s
 }
 
-// pipes is a listener of connections in memory, whose first calls of Accept fail.
-type pipes struct {
-	conns chan net.Conn
-	fails int
-}
+// pipes is a listener of connections in memory.
+type pipes chan net.Conn
 
-func (p *pipes) Accept() (net.Conn, error) {
-	if p.fails--; p.fails >= 0 {
-		return nil, errors.New("no file is left")
-	}
-	if conn := <-p.conns; conn != nil {
+func (p pipes) Accept() (net.Conn, error) {
+	if conn := <-p; conn != nil {
 		return conn, nil
 	}
 	return nil, net.ErrClosed
 }
 
-func (p *pipes) Close() error {
-	close(p.conns)
+func (p pipes) Close() error {
+	close(p)
 	return nil
 }
 
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
 
-// inMemory runs a test of a server and a connection to it, in virtual time from the epoch on, after so
-// many calls of Accept have failed.
-func inMemory(t *testing.T, admit service.Config, c resp.Config, fails int, test func(s *server, conn net.Conn)) {
+// inMemory runs a test of a server and a connection to it, in virtual time from the epoch on.
+func inMemory(t *testing.T, admit service.Config, c resp.Config, test func(s *server, conn net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(bits.Registry().Epoch)) // virtual time begins before it
-		listener := &pipes{make(chan net.Conn), fails}
+		listener := make(pipes)
 		s := serveOn(t, listener, admit, c)
 		conn, accepted := net.Pipe()
 		defer conn.Close()
-		listener.conns <- accepted
+		listener <- accepted
 		test(s, conn)
 	})
 }

@@ -46,22 +46,13 @@ func (c *conn) drawEach(name string, n int) (*service.Drawn, error) {
 	return c.ids.DrawEach(c.ctx, c.caller, name, n)
 }
 
-// generator returns the name of a generator. Most connections use one again and again:
-// its text is made once.
-func (c *conn) generator(name []byte) string {
-	if c.drawn != string(name) {
-		c.drawn = string(name)
-	}
-	return c.drawn
-}
-
 // attempts is how often INCRBY looks for a run of consecutive ids. The first can meet the
 // end of a range, and the second another draw.
 const attempts = 3
 
 // incrBy draws n consecutive ids. Ids of a draw without a run of n are a gap.
 func (c *conn) incrBy(args [][]byte) error {
-	name := c.generator(args[0])
+	name := string(args[0])
 	n, err := count(args[1])
 	if err != nil {
 		return err
@@ -99,7 +90,7 @@ func count(text []byte) (int, error) {
 }
 
 func (c *conn) get(args [][]byte) error {
-	drawn, err := c.ids.Draw(c.ctx, c.caller, c.generator(args[0]), 1)
+	drawn, err := c.ids.Draw(c.ctx, c.caller, string(args[0]), 1)
 	if err != nil {
 		return err
 	}
@@ -113,7 +104,7 @@ func (c *conn) runs(args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := c.ids.DrawRuns(c.ctx, c.caller, c.generator(args[0]), n)
+	drawn, err := c.ids.DrawRuns(c.ctx, c.caller, string(args[0]), n)
 	if err != nil {
 		return err
 	}

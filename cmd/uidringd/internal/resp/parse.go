@@ -71,24 +71,16 @@ func parse(b []byte, args [][]byte, most int) (_ [][]byte, length int, err error
 // header reads the number between a type byte at b[at] and the end of its line. It returns
 // where the next line starts; 0 while the line is incomplete. A number is most at most.
 func header(b []byte, at, most int, what string) (n, next int, err error) {
-	sign := 1
-	for i := at + 1; i < len(b); i++ {
-		switch c := b[i]; {
-		case c >= '0' && c <= '9':
-			if n = 10*n + int(c-'0'); n > most {
-				return 0, 0, protocolError(fmt.Sprintf("invalid %s length: want %d at most", what, most))
-			}
-		case c == '-' && i == at+1:
-			sign = -1
-		case c == '\r' && i > at+1 && i+1 == len(b):
-			return 0, 0, nil
-		case c == '\r' && i > at+1 && b[i+1] == '\n':
-			return sign * n, i + 2, nil
-		default:
-			return 0, 0, protocolError(fmt.Sprintf("invalid %s length", what))
-		}
+	end := bytes.IndexByte(b[at:], '\n')
+	if end < 0 {
+		return 0, 0, nil
 	}
-	return 0, 0, nil
+	text, ended := bytes.CutSuffix(b[at+1:at+end], []byte("\r"))
+	n, err = count(text)
+	if err != nil || !ended || n > most {
+		return 0, 0, protocolError(fmt.Sprintf("invalid %s length: want %d at most", what, most))
+	}
+	return n, at + end + 1, nil
 }
 
 // parseWords reads the words of a line. A line that is not a command is an error.

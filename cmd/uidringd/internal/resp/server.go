@@ -50,21 +50,22 @@ type Host interface {
 type Server struct {
 	Config
 	ids    *service.Service
-	ctx    context.Context // of draws
+	ctx    context.Context // of draws and connections
 	cut    context.CancelCauseFunc
 	last   atomic.Int64   // the greatest id of a connection
 	seldom rate.Sometimes // logs
 
-	stopping atomic.Bool // written by Shutdown; read by connections
+	stopping context.Context // ends when Shutdown begins
+	stop     context.CancelFunc
 	serving  sync.WaitGroup
-	mu       sync.Mutex
-	conns    map[*conn]struct{}
+	mu       sync.Mutex // held while a connection enters, and to stop
 }
 
 // New returns a server. Call [Server.Shutdown] at the end.
 func New(c Config) *Server {
-	s := &Server{Config: c, ids: c.IDs, seldom: rate.Sometimes{Interval: time.Second}, conns: map[*conn]struct{}{}}
+	s := &Server{Config: c, ids: c.IDs, seldom: rate.Sometimes{Interval: time.Second}}
 	s.ctx, s.cut = context.WithCancelCause(context.Background())
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
@@ -101,12 +102,13 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) enter(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopping.Load() {
+	if s.stopping.Err() != nil {
 		return false
 	}
-	s.conns[c] = struct{}{}
 	s.serving.Go(func() {
 		defer s.leave(c)
+		defer context.AfterFunc(s.stopping, func() { _ = c.net.SetReadDeadline(time.Unix(1, 0)) })() // ends the wait for a command
+		defer context.AfterFunc(s.ctx, func() { _ = c.net.Close() })()
 		c.serve()
 	})
 	return true
@@ -118,19 +120,13 @@ func (s *Server) leave(c *conn) {
 		s.Logger.Error("redis: a command panicked", "remote", c.about.Remote, "panic", fault, "stack", string(debug.Stack()))
 	}
 	_ = c.net.Close() // its client is gone, or has all answers
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.conns, c)
 }
 
 // Shutdown ends idle connections at once, and all others when the commands that have arrived
 // are answered. After ctx it cuts them off, and returns an error. Close the listeners first.
 func (s *Server) Shutdown(ctx context.Context) (err error) {
 	s.mu.Lock()
-	s.stopping.Store(true)
-	for c := range s.conns {
-		_ = c.net.SetReadDeadline(time.Unix(1, 0)) // ends the wait for a command
-	}
+	s.stop()
 	s.mu.Unlock()
 	ended := make(chan struct{})
 	go func() { s.serving.Wait(); close(ended) }()
@@ -140,11 +136,6 @@ func (s *Server) Shutdown(ctx context.Context) (err error) {
 		err = ctx.Err()
 	}
 	s.cut(service.ErrStopping)
-	s.mu.Lock()
-	for c := range s.conns {
-		_ = c.net.Close()
-	}
-	s.mu.Unlock()
 	<-ended
 	return err
 }

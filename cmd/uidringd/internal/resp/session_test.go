@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/need"
@@ -137,7 +136,7 @@ func TestBusyConnections(t *testing.T) {
 		{array("AUTH", "a") + array("INCR", "hangs"), 1},
 		{array("AUTH", "a") + array("CLIENT", "SETNAME", "a"), 1},
 	} {
-		inMemory(t, service.Config{Tokens: []service.Token{token("a")}}, resp.Config{}, 0, func(s *server, conn net.Conn) {
+		inMemory(t, service.Config{Tokens: []service.Token{token("a")}}, resp.Config{}, func(s *server, conn net.Conn) {
 			_, err := io.WriteString(conn, test.sent)
 			need.Must(t, err)
 			if synctest.Wait(); s.busy() != test.busy {
@@ -158,7 +157,7 @@ func TestBusyConnections(t *testing.T) {
 // Shutdown ends the commands that wait for ids.
 func TestShutdownEndsDraws(t *testing.T) {
 	for _, command := range []string{array("INCR", "hangs"), array("INCRBY", "hangs", "2"), array("GET", "hangs"), array("UID.RUNS", "hangs", "2")} {
-		inMemory(t, service.Config{}, resp.Config{}, 0, func(s *server, conn net.Conn) {
+		inMemory(t, service.Config{}, resp.Config{}, func(s *server, conn net.Conn) {
 			go io.Copy(io.Discard, conn)
 			_, err := io.WriteString(conn, command)
 			need.Must(t, err)
@@ -171,15 +170,6 @@ func TestShutdownEndsDraws(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A server that can accept no connection tries again, after pauses that grow, and says so.
-func TestAcceptFails(t *testing.T) {
-	inMemory(t, service.Config{}, resp.Config{}, 3, func(s *server, _ net.Conn) {
-		if took := time.Since(bits.Registry().Epoch); took != 35*time.Millisecond || s.log.Count("cannot accept connections", "no file is left") != 3 {
-			t.Errorf("a connection is accepted after %v; the log is %s", took, s.log)
-		}
-	})
 }
 
 // TestPanic shows that a command that panics ends its own connection alone.
