@@ -54,6 +54,9 @@ func (r waits) send(ctx context.Context, w *world, body io.Reader, timeout strin
 	request, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+r.path, body)
 	need.Must(w.t, err)
 	request.Header.Set("Content-Type", r.contentType)
+	if r.timeout == "Grpc-Timeout" && timeout != "" {
+		timeout += "m"
+	}
 	if timeout != "" {
 		request.Header.Set(r.timeout, timeout)
 	}
@@ -116,42 +119,37 @@ func TestCallerEnds(t *testing.T) {
 	expired, expiredStatus := documented(t, "sets a deadline that passes")
 	_, cancelledStatus := documented(t, "cancels or resets a call")
 	for _, r := range waiting {
-		cases := map[string]func(ctx context.Context, w *world) string{
-			"cancelled": func(ctx context.Context, w *world) string {
-				ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond) // the server learns of no deadline
-				defer cancel()
-				return r.send(ctx, w, r.message(rareIDs), "")
-			},
-		}
-		if r.contentType != "" {
-			cases["reset before its message"] = func(ctx context.Context, w *world) string {
-				ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-				defer cancel()
-				return r.send(ctx, w, &late{r.message(rareIDs), time.Second}, "")
+		for _, end := range []struct {
+			name    string
+			within  time.Duration // until the client cancels: the server learns of no deadline
+			timeout string        // in milliseconds; the server learns of it
+			late    bool          // the message arrives after a second
+			probe   bool
+		}{
+			{"cancelled", 100 * time.Millisecond, "", false, false},
+			{"reset before its message", 100 * time.Millisecond, "", true, false},
+			{"expired", time.Hour, "100", false, false},
+			{"expired before", time.Hour, "0", false, false},
+			{"expired before its message", time.Hour, "100", true, false},
+			{"expired probe", time.Hour, "0", false, true},
+		} {
+			if end.late && r.contentType == "" || end.timeout != "" && r.timeout == "" {
+				continue
 			}
-		}
-		if r.timeout != "" {
-			unit := ""
-			if r.timeout == "Grpc-Timeout" {
-				unit = "m"
-			}
-			cases["expired"] = func(ctx context.Context, w *world) string { return r.send(ctx, w, r.message(rareIDs), "100"+unit) }
-			cases["expired before"] = func(ctx context.Context, w *world) string { return r.send(ctx, w, r.message(rareIDs), "0"+unit) }
-			cases["expired before its message"] = func(ctx context.Context, w *world) string {
-				return r.send(ctx, w, &late{r.message(rareIDs), time.Second}, "100"+unit)
-			}
-			cases["expired probe"] = func(ctx context.Context, w *world) string {
-				probe := r
-				probe.path = "/grpc.health.v1.Health/Check"
-				return probe.send(ctx, w, probe.message("{}"), "0"+unit)
-			}
-		}
-		for name, send := range cases {
-			t.Run(r.protocol+"/"+name, func(t *testing.T) {
+			t.Run(r.protocol+"/"+end.name, func(t *testing.T) {
 				inMemory(t, "", func(w *world) {
+					ctx, cancel := context.WithTimeout(w.t.Context(), end.within)
+					defer cancel()
+					request, body := r, r.message(rareIDs)
+					if end.probe {
+						request.path, body = "/grpc.health.v1.Health/Check", r.message("{}")
+					}
+					if end.late {
+						body = &late{body, time.Second}
+					}
 					started := len(w.log.String())
-					answer, status := send(w.t.Context(), w), cancelledStatus
-					if strings.HasPrefix(name, "expired") {
+					answer, status := request.send(ctx, w, body, end.timeout), cancelledStatus
+					if end.timeout != "" {
 						status = expiredStatus
 						if code := fmt.Sprintf(`(?i)"code":"%s"|Grpc-Status: ?\[?%d\b`, expired, connect.CodeDeadlineExceeded); !regexp.MustCompile(code).MatchString(answer) {
 							t.Errorf("the answer is %s, want %s", answer, expired)

@@ -13,8 +13,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -24,20 +25,12 @@ type running struct {
 	url, redis string // where it serves
 }
 
-// beServer has the test's binary serve the config that it names.
-const beServer = "UIDRING_TEST_BE_SERVER"
-
 func TestMain(m *testing.M) {
-	if path := os.Getenv(beServer); path != "" {
-		root := &cobra.Command{SilenceUsage: true}
+	clitest.Main(m, func() {
+		root := new(cobra.Command)
 		Add(root)
-		root.SetArgs([]string{"--config", path, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0"})
-		if root.Execute() != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	goleak.VerifyTestMain(m)
+		cli.Main(root)
+	})
 }
 
 // start starts a server in a folder, until the end of the test.
@@ -47,10 +40,8 @@ func start(t *testing.T, dir, config string) *running {
 	need.Must(t, err)
 	path := filepath.Join(dir, "c.yaml")
 	write(t, path, []byte(strings.ReplaceAll(config, "../", filepath.Dir(here)+"/")+"log: {requests_per_s: 0}\nshutdown: {delay: 0s, drain: 1ms}\n"))
-	self, err := os.Executable()
-	need.Must(t, err)
-	r := &running{cmd: exec.CommandContext(t.Context(), self)}
-	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = dir, append(os.Environ(), beServer+"="+path), t.Output()
+	r := &running{cmd: clitest.Process(t, "--config", path, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0")}
+	r.cmd.Dir, r.cmd.Stderr = dir, t.Output()
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the server ends with this process
 	out, err := r.cmd.StdoutPipe()
 	if err == nil {

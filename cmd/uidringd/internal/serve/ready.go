@@ -49,8 +49,6 @@ func (s *server) serving(generator string) (serving, known bool) {
 	return fault == nil, known
 }
 
-var errStopping = errors.New("the server is stopping")
-
 // ready returns why a generator of the config should get no requests, nil if it should.
 // Without a name, it returns that of the server. unready has all that are not ready.
 func (s *server) ready(name string) (unready map[string]error, known bool, fault error) {
@@ -58,7 +56,7 @@ func (s *server) ready(name string) (unready map[string]error, known bool, fault
 		return nil, false, nil
 	}
 	if s.draining.Load() {
-		return nil, true, errStopping
+		return nil, true, service.ErrStopping
 	}
 	unready = s.look()
 	switch {

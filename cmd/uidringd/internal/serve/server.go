@@ -41,13 +41,6 @@ type server struct {
 	readiness readiness
 }
 
-// What a connection of HTTP/2 may send before a handler reads it, and in one frame: the least that
-// net/http allows.
-const (
-	receiveBytes = 64 << 10
-	frameBytes   = 16 << 10
-)
-
 // serve opens the generators and serves until ctx ends. trial is true without a config file.
 func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) error {
 	files, err := watch(c.TLS, logger) // nil without TLS
@@ -168,10 +161,10 @@ func (s *server) web(base context.Context) (*http.Server, error) {
 			// keep the connection.
 			WriteByteTimeout: limits.Write,
 			// A request has a few hundred bytes. By default, a connection holds 1 MiB for bodies
-			// that nobody reads, and as much for a frame that has not arrived.
-			MaxReceiveBufferPerConnection: receiveBytes,
-			MaxReceiveBufferPerStream:     receiveBytes,
-			MaxReadFrameSize:              frameBytes,
+			// that nobody reads, and as much for a frame that has not arrived. net/http allows no less.
+			MaxReceiveBufferPerConnection: 64 << 10,
+			MaxReceiveBufferPerStream:     64 << 10,
+			MaxReadFrameSize:              16 << 10,
 		},
 	}
 	web.RegisterOnShutdown(func() { close(s.stopped) })

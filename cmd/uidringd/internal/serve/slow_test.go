@@ -207,22 +207,24 @@ func TestShare(t *testing.T) {
 }
 
 // An address holds as many ids in answers of gRPC as it may. A further large answer is refused,
-// small ones and those of another address are not.
+// small ones and those of another address are not. The address gets its share back when the answers
+// end, also while it keeps a connection.
 func TestLargeAnswers(t *testing.T) {
 	inMemory(t, "limits: {ids: 1000000, write: 1h}\n", func(w *world) {
 		ask := func(from string, n int) int {
 			status, _ := w.ask(from, http.MethodPost, "/uidring.v1.IdService/Next", fmt.Sprintf(`{"name": "many", "n": %d}`, n))
 			return status
 		}
+		w.hold(w.web, "10.0.0.1", 1, func(net.Conn) {}) // it sends nothing yet
 		for range 2 {
-			w.hold(w.web, "10.0.0.1", 1, func(c net.Conn) {
-				go drain(c)
-				framer := begin(c, 0)
-				streams(framer, 5, "POST", "/uidring.v1.IdService/Next", false)
-				for i := range uint32(5) { // 100,000 ids of many
-					_ = framer.WriteData(2*i+1, true, append([]byte{0, 0, 0, 0, 10}, "\x0a\x04many\x10\xa0\x8d\x06"...))
-				}
-			})
+			unread := w.dial(w.web, "10.0.0.1")
+			go drain(unread)
+			framer := begin(unread, 0)
+			streams(framer, 5, "POST", "/uidring.v1.IdService/Next", false)
+			for i := range uint32(5) { // 100,000 ids of many
+				_ = framer.WriteData(2*i+1, true, append([]byte{0, 0, 0, 0, 10}, "\x0a\x04many\x10\xa0\x8d\x06"...))
+			}
+			synctest.Wait()
 			for _, n := range []int{501, 100_000, 100_000, 100_000, 100_000, 100_000} { // what is refused does not count
 				if status := ask("10.0.0.1", n); status != http.StatusServiceUnavailable {
 					t.Errorf("a large answer: %d", status)
@@ -236,36 +238,11 @@ func TestLargeAnswers(t *testing.T) {
 					t.Errorf("%d ids for another address: %d, want %d", n, status, want)
 				}
 			}
-			w.hangUp()
+			_ = unread.Close()
+			synctest.Wait()
 			if status := ask("10.0.0.1", 600_000); status != http.StatusOK { // alone, it may have more than half
 				t.Errorf("a large answer at the end: %d", status)
 			}
 		}
-	})
-}
-
-// An address gets back its share of large answers when they end, and what was refused takes none, while
-// the address keeps a connection.
-func TestLargeShareIsGivenBack(t *testing.T) {
-	inMemory(t, "limits: {ids: 1000000, write: 1h}\n", func(w *world) {
-		ask := func(want int) {
-			t.Helper()
-			if status, _ := w.ask("10.0.0.1", http.MethodPost, "/uidring.v1.IdService/Next", `{"name": "many", "n": 400000}`); status != want {
-				t.Errorf("400,000 ids: %d, want %d", status, want)
-			}
-		}
-		w.hold(w.web, "10.0.0.1", 1, func(net.Conn) {}) // it sends nothing yet
-		unread := w.dial(w.web, "10.0.0.1")
-		go drain(unread)
-		framer := begin(unread, 0)
-		streams(framer, 1, "POST", "/uidring.v1.IdService/Next", false)
-		_ = framer.WriteData(1, true, append([]byte{0, 0, 0, 0, 10}, "\x0a\x04many\x10\x80\xb5\x18"...)) // 400,000 ids
-		synctest.Wait()
-		ask(http.StatusServiceUnavailable)
-		ask(http.StatusServiceUnavailable)
-		_ = unread.Close()
-		synctest.Wait()
-		ask(http.StatusOK)
-		ask(http.StatusOK)
 	})
 }
