@@ -1,7 +1,6 @@
 package uidclient
 
 import (
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,17 +8,6 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
-
-// An answer that comes when it is too old is none.
-func TestSlowAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		server.takes = 700 * time.Millisecond
-		if _, err := tryOpen(t.Context(), Config{MaxAge: time.Second, Ahead: time.Second}, server); !errors.Is(err, uid.ErrUnavailable) {
-			t.Errorf("New() = %v, want uid.ErrUnavailable", err)
-		}
-	})
-}
 
 // The next answer is fetched when half of the last one is used, and not before, however
 // many runs it has.

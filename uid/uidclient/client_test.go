@@ -216,16 +216,19 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// The context of New bounds the start. A start that fails logs nothing: its error says it.
+// The context of New bounds the start, and Timeout each request: an answer that would be too old when it
+// comes is none. A start that fails logs nothing: its error says it.
 func TestStartFails(t *testing.T) {
 	for _, tt := range []struct {
 		fault          func(*fake)
+		maxAge         time.Duration
 		within, wanted time.Duration
 		want           error
 	}{
-		{(*fake).hang, time.Second, time.Second, context.DeadlineExceeded},
-		{(*fake).hang, time.Minute, 2 * defaultTimeout, uid.ErrUnavailable},
-		{(*fake).down, time.Minute, 0, uid.ErrUnavailable},
+		{(*fake).hang, 0, time.Second, time.Second, context.DeadlineExceeded},
+		{(*fake).hang, 0, time.Minute, 2 * defaultTimeout, uid.ErrUnavailable},
+		{(*fake).down, 0, time.Minute, 0, uid.ErrUnavailable},
+		{func(f *fake) { f.takes = 700 * time.Millisecond }, time.Second, time.Minute, time.Second, uid.ErrUnavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, log := newFake("a", 1), new(strings.Builder)
@@ -233,7 +236,7 @@ func TestStartFails(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), tt.within)
 			defer cancel()
 			began := time.Now()
-			_, err := tryOpen(ctx, Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
+			_, err := tryOpen(ctx, Config{MaxAge: tt.maxAge, Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
 			if took := time.Since(began); !errors.Is(err, tt.want) || took > tt.wanted || log.Len() > 0 {
 				t.Errorf("New() = %v after %v, want %v after %v; it logged %s", err, took, tt.want, tt.wanted, log)
 			}
