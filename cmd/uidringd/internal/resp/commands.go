@@ -88,14 +88,14 @@ func (c *conn) admit() error {
 	if err := c.authenticate(); err != nil {
 		return err
 	}
-	return c.ids.Count(c.caller)
+	return c.IDs.Count(c.caller)
 }
 
 // authenticate authenticates the caller, unless that is done. From then on the connection is busy
 // until the answers are written.
 func (c *conn) authenticate() error {
 	if !c.known {
-		caller, err := c.ids.Anonymous(c.about.Remote, c.tls)
+		caller, err := c.IDs.Anonymous(c.about.Remote, c.tls)
 		if e := (*service.Error)(nil); errors.As(err, &e) && e.Kind == service.Unauthorized {
 			return errNoAuth
 		}

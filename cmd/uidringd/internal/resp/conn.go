@@ -40,7 +40,7 @@ type conn struct {
 	about service.Request // the last command; Began is when it and those that came with it arrived
 
 	caller service.Caller
-	known  bool // ids has admitted caller
+	known  bool // IDs has admitted caller
 }
 
 func newConn(s *Server, accepted net.Conn) *conn {

@@ -30,4 +30,5 @@ func TestConnectionsLeaveNoMemory(t *testing.T) {
 	if runtime.GC(); kept.Value() != nil {
 		t.Error("the server keeps a connection that has ended")
 	}
+	runtime.KeepAlive(s)
 }

@@ -43,7 +43,7 @@ func (c *conn) drawEach(name string, n int) (*service.Drawn, error) {
 	if err := c.authenticate(); err != nil {
 		return nil, err
 	}
-	return c.ids.DrawEach(c.ctx, c.caller, name, n)
+	return c.IDs.DrawEach(c.ctx, c.caller, name, n)
 }
 
 // attempts is how often INCRBY looks for a run of consecutive ids. The first can meet the
@@ -59,7 +59,7 @@ func (c *conn) incrBy(args [][]byte) error {
 	}
 	longest := int64(0)
 	for range attempts {
-		drawn, err := c.ids.Draw(c.ctx, c.caller, name, n)
+		drawn, err := c.IDs.Draw(c.ctx, c.caller, name, n)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func count(text []byte) (int, error) {
 }
 
 func (c *conn) get(args [][]byte) error {
-	drawn, err := c.ids.Draw(c.ctx, c.caller, string(args[0]), 1)
+	drawn, err := c.IDs.Draw(c.ctx, c.caller, string(args[0]), 1)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *conn) runs(args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := c.ids.DrawRuns(c.ctx, c.caller, string(args[0]), n)
+	drawn, err := c.IDs.DrawRuns(c.ctx, c.caller, string(args[0]), n)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,6 @@ type Host interface {
 // Server serves connections. Make one with [New].
 type Server struct {
 	Config
-	ids    *service.Service
 	ctx    context.Context // of draws and connections
 	cut    context.CancelCauseFunc
 	last   atomic.Int64   // the greatest id of a connection
@@ -63,7 +62,7 @@ type Server struct {
 
 // New returns a server. Call [Server.Shutdown] at the end.
 func New(c Config) *Server {
-	s := &Server{Config: c, ids: c.IDs, seldom: rate.Sometimes{Interval: time.Second}}
+	s := &Server{Config: c, seldom: rate.Sometimes{Interval: time.Second}}
 	s.ctx, s.cut = context.WithCancelCause(context.Background())
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s

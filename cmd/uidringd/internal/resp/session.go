@@ -51,7 +51,7 @@ func (c *conn) auth(args [][]byte) error {
 	name, token := "default", string(args[len(args)-1])
 	if len(args) == 2 {
 		name = string(args[0])
-	} else if c.ids.Open() {
+	} else if c.IDs.Open() {
 		return service.Invalid("AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
 	}
 	if err := c.login(name, token); err != nil {
@@ -64,12 +64,12 @@ func (c *conn) auth(args [][]byte) error {
 // login authenticates the caller by a token. The caller before stays if that fails.
 func (c *conn) login(name, token string) error {
 	if name == "default" {
-		if c.ids.Open() {
+		if c.IDs.Open() {
 			return nil // as Redis does for a user without a password
 		}
 		name = ""
 	}
-	caller, err := c.ids.Login(c.about.Remote, name, token)
+	caller, err := c.IDs.Login(c.about.Remote, name, token)
 	if e := (*service.Error)(nil); errors.As(err, &e) && e.Kind == service.Unauthorized {
 		return errPassword
 	}

@@ -94,14 +94,16 @@ func (s *Service) explain(name string, entry *Entry, err error) error {
 	case errors.Is(err, segment.ErrTooManyTags):
 		e.Detail = fmt.Sprintf("generator %q is not open, and no more can be opened now", name)
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Detail = fmt.Sprintf("generator %q did not have enough ids within %v", name, s.wait)
+		e.Detail = fmt.Sprintf("generator %q did not have enough ids within %v", name, s.config.Wait)
 		if last := lastError(entry); last != nil {
 			e.Detail, e.Cause = e.Detail+": "+Reason(last), fmt.Errorf("%w: %w", err, last)
 		}
 	default:
 		e.Detail = fmt.Sprintf("generator %q cannot issue ids now", name)
 	}
-	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind.Name, "error", e.Cause) })
+	s.seldom.Do(func() {
+		s.config.Logger.Error("request failed", "generator", name, "kind", e.Kind.Name, "error", e.Cause)
+	})
 	return e
 }
 

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/tls"
@@ -62,7 +61,7 @@ func (c Caller) May(generator string) bool {
 	return c.token == nil || c.token.May == nil || c.token.May(generator)
 }
 
-// mostCallers is how many callers have a limiter. Beyond it, the guard forgets the caller
+// mostCallers is how many callers have a limiter. Beyond it, the service forgets the caller
 // that called least recently, which then starts with a full burst again.
 const mostCallers = 10_000
 
@@ -72,15 +71,6 @@ const (
 	wrongPerSecond = 5
 	wrongBurst     = 50
 )
-
-// guard admits callers, and limits the rate of each. Its methods are those of a [Service].
-type guard struct {
-	tokens      []Token
-	clientCerts bool
-	requests    *limiters                     // of callers; nil without a limit
-	wrong       *limiters                     // of wrong tokens, by address
-	used        *lru.Cache[tokenOf, struct{}] // right tokens
-}
 
 // tokenOf is a token that an address has used.
 type tokenOf struct {
@@ -100,79 +90,70 @@ func newLimiters(perSecond float64, burst int, what string) *limiters {
 	return &limiters{rate.Limit(perSecond), burst, what, of}
 }
 
-func newGuard(config Config) *guard {
-	g := &guard{tokens: config.Tokens, clientCerts: config.ClientCerts, wrong: newLimiters(wrongPerSecond, wrongBurst, "wrong tokens")}
-	g.used, _ = lru.New[tokenOf, struct{}](mostCallers)
-	if config.Requests > 0 {
-		g.requests = newLimiters(config.Requests, cmp.Or(config.Burst, max(1, int(config.Requests))), "requests")
-	}
-	return g
-}
-
 // Open reports whether callers need neither token nor certificate.
-func (g *guard) Open() bool { return len(g.tokens) == 0 && !g.clientCerts }
+func (s *Service) Open() bool { return len(s.config.Tokens) == 0 && !s.config.ClientCerts }
 
 // Count counts a request of a caller, or returns an [*Error] of kind [TooManyRequests].
-func (g *guard) Count(c Caller) error {
-	if g.requests == nil {
+func (s *Service) Count(c Caller) error {
+	if s.requests == nil {
 		return nil
 	}
-	return g.requests.take(c.key, 1)
+	return s.requests.take(c.key, 1)
 }
 
 // Anonymous returns the caller of a client that sends no token: of its certificate, or of its
 // address. state is nil without TLS. The error is an [*Error] of kind [Unauthorized].
-func (g *guard) Anonymous(remote string, state *tls.ConnectionState) (Caller, error) {
+func (s *Service) Anonymous(remote string, state *tls.ConnectionState) (Caller, error) {
 	switch {
-	case g.Open():
+	case s.Open():
 		return Caller{key: gate.Address(remote)}, nil
-	case g.clientCerts && state != nil && len(state.VerifiedChains) > 0:
+	case s.config.ClientCerts && state != nil && len(state.VerifiedChains) > 0:
 		cert := state.VerifiedChains[0][0]
 		return Caller{cert: cert.Subject.CommonName, key: sha256.Sum256(cert.Raw)}, nil
 	}
-	return Caller{}, &Error{Kind: Unauthorized, Detail: g.wanted()}
+	return Caller{}, &Error{Kind: Unauthorized, Detail: s.wanted()}
 }
 
 // Login returns the caller of a token. If name is not "", the token has that name. The error is
 // an [*Error] of kind [Unauthorized], or [TooManyRequests] after many wrong tokens of an address.
-func (g *guard) Login(remote, name, token string) (Caller, error) {
-	from, t := gate.Address(remote), g.find(sha256.Sum256([]byte(token)))
+func (s *Service) Login(remote, name, token string) (Caller, error) {
+	from, t := gate.Address(remote), s.find(sha256.Sum256([]byte(token)))
 	if t != nil && (name == "" || name == t.Name) {
 		use := tokenOf{from, t}
-		known := g.used.Contains(use)
-		if known || !g.wrong.spent(from) { // else the token may be guessed
+		known := s.used.Contains(use)
+		if known || !s.wrong.spent(from) { // else the token may be guessed
 			if !known {
-				g.used.Add(use, struct{}{})
+				s.used.Add(use, struct{}{})
 			}
 			return Caller{token: t, key: t}, nil
 		}
 	}
-	if err := g.wrong.take(from, 1); err != nil {
+	if err := s.wrong.take(from, 1); err != nil {
 		return Caller{}, err
 	}
 	return Caller{}, &Error{Kind: Unauthorized, Detail: "the Authorization header holds no known bearer token"}
 }
 
-func (g *guard) wanted() string {
+func (s *Service) wanted() string {
 	switch {
-	case !g.clientCerts:
+	case !s.config.ClientCerts:
 		return "want a bearer token in the Authorization header"
-	case len(g.tokens) == 0:
+	case len(s.config.Tokens) == 0:
 		return "want a client certificate"
 	}
 	return "want a bearer token in the Authorization header, or a client certificate"
 }
 
 // find compares with every hash, so that its time tells nothing about any of them.
-func (g *guard) find(hash [sha256.Size]byte) *Token {
+func (s *Service) find(hash [sha256.Size]byte) *Token {
 	found := -1
-	for i := range g.tokens {
-		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], g.tokens[i].Hash[:]), i, found)
+	for i := range s.config.Tokens {
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], s.config.Tokens[i].Hash[:]), i, found)
 	}
 	if found < 0 {
 		return nil
 	}
-	return &g.tokens[found]
+	return &s.config.Tokens[found]
 }
 
 func (l *limiters) get(key any) *rate.Limiter {

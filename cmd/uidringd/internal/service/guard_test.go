@@ -178,7 +178,7 @@ func TestManyCallers(t *testing.T) {
 	for i := range 2 * mostCallers {
 		sender{remote: fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)}.admit(s)
 	}
-	if n := s.guard.requests.of.Len(); n != mostCallers {
+	if n := s.requests.of.Len(); n != mostCallers {
 		t.Errorf("%d callers are remembered, want %d", n, mostCallers)
 	}
 }

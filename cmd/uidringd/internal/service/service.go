@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/uid"
@@ -50,32 +51,33 @@ const (
 // Service draws ids for callers. Its methods may be called from any number of
 // goroutines.
 type Service struct {
-	*guard
-	catalog Catalog
-	waiting []queue  // by source
-	drawn   sync.Map // of *limiters of callers' ids, by *Entry
-	wait    time.Duration
-	ids     int // of one request
-	runIDs  int // of one request for runs of a counter
-	log     *slog.Logger
-	seldom  rate.Sometimes
+	config   Config // with all defaults
+	catalog  Catalog
+	requests *limiters                     // of callers; nil without a limit
+	wrong    *limiters                     // of wrong tokens, by address
+	used     *lru.Cache[tokenOf, struct{}] // right tokens
+	waiting  []queue                       // by source
+	drawn    sync.Map                      // of *limiters of callers' ids, by *Entry
+	seldom   rate.Sometimes                // logs
 }
 
 // New returns a service. The values are those of a checked config.
 func New(c Catalog, config Config) *Service {
-	s := &Service{
-		catalog: c,
-		guard:   newGuard(config),
-		wait:    cmp.Or(config.Wait, DefaultWait),
-		ids:     cmp.Or(config.IDs, DefaultIDs),
-		runIDs:  cmp.Or(config.RunIDs, DefaultRunIDs),
-		log:     cmp.Or(config.Logger, slog.Default()),
-		seldom:  rate.Sometimes{Interval: time.Second},
+	config.Wait = cmp.Or(config.Wait, DefaultWait)
+	config.IDs = cmp.Or(config.IDs, DefaultIDs)
+	config.RunIDs = cmp.Or(config.RunIDs, DefaultRunIDs)
+	config.Waiting = cmp.Or(config.Waiting, DefaultWaiting)
+	config.Logger = cmp.Or(config.Logger, slog.Default())
+	s := &Service{config: config, catalog: c, seldom: rate.Sometimes{Interval: time.Second}}
+	s.wrong = newLimiters(wrongPerSecond, wrongBurst, "wrong tokens")
+	s.used, _ = lru.New[tokenOf, struct{}](mostCallers) // fails for a size below 1 only
+	if config.Requests > 0 {
+		s.requests = newLimiters(config.Requests, cmp.Or(config.Burst, max(1, int(config.Requests))), "requests")
 	}
 	_, sources := c.Source("")
 	s.waiting = make([]queue, max(1, sources))
 	for i := range s.waiting {
-		s.waiting[i].most = int64(max(1, cmp.Or(config.Waiting, DefaultWaiting)/len(s.waiting)))
+		s.waiting[i].most = int64(max(1, config.Waiting/len(s.waiting)))
 	}
 	return s
 }
@@ -130,7 +132,7 @@ func (s *Service) draw(ctx context.Context, caller Caller, name string, allow fu
 	}
 	if errors.Is(err, uid.ErrNotReady) {
 		source, _ := s.catalog.Source(name)
-		err = s.waiting[source].wait(ctx, name, s.wait, func(ctx context.Context) error {
+		err = s.waiting[source].wait(ctx, name, s.config.Wait, func(ctx context.Context) error {
 			if d.Entry == nil {
 				if err := found(s.catalog.Open(ctx, name)); err != nil {
 					return err
@@ -195,12 +197,12 @@ func (s *Service) limitersOf(e *Entry) *limiters {
 	return l.(*limiters)
 }
 
-func (s *Service) most(e *Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
+func (s *Service) most(e *Entry) int { return cmp.Or(e.MaxIDs, s.config.IDs) }
 
 // mostInRuns returns how many ids a request may ask e for if the answer has runs.
 func (s *Service) mostInRuns(e *Entry) int {
 	if counter := e.Layout == nil; counter && e.MaxIDs == 0 && e.Rate == 0 {
-		return max(s.runIDs, s.ids)
+		return max(s.config.RunIDs, s.config.IDs)
 	}
 	return s.most(e)
 }
