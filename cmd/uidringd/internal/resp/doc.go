@@ -17,5 +17,5 @@
 // write is bounded by that and one answer.
 //
 // The package parses commands by itself. The Redis servers that Go has as libraries
-// reserve memory for as many bytes as a client announces, and have no deadlines.
+// bound neither the bytes of a command nor the time that a client takes for it.
 package resp
