@@ -27,7 +27,8 @@ func (c *Config) check(d *document, anonymous bool) {
 	}
 	c.checkGenerators(d)
 	for i, store := range c.Stores {
-		if !c.uses(store.Name) && !d.lost("generators", "store") && !d.lost("generators", "kind") {
+		used := slices.ContainsFunc(c.Generators, func(g Generator) bool { return g.Store == store.Name })
+		if !used && !d.unread("generators[].store") {
 			d.fault(item("stores", i), "no generator uses the store %q: use it or remove it", store.Name)
 		}
 	}
@@ -145,7 +146,7 @@ func (c *Config) checkTokens(d *document) {
 			d.fault(at, "the token allows nothing: want generators, or operations: true")
 		}
 		for j, pattern := range token.Generators {
-			if fault := c.unserved(pattern); fault != "" && !d.lost("generators", "name") && !d.lost("generators", "kind") {
+			if fault := c.unserved(pattern); fault != "" && !d.unread("generators[].name") && !d.unread("generators[].kind") {
 				d.fault(item(at+".generators", j), "is %q, %s", pattern, fault)
 			}
 		}
@@ -164,12 +165,12 @@ func (c *Config) unserved(pattern string) string {
 		return "want a name or a pattern such as order-*"
 	}
 	served := false
-	for _, e := range c.Generators {
-		tags, many := e.Settings.(*Tags)
-		if many && tags.Name == pattern && !Match(tags.Match, pattern) {
-			return "the name of a generator of kind tags: want its counters, such as " + tags.Match
+	for _, g := range c.Generators {
+		many := g.Kind == "tags"
+		if many && g.Name == pattern && !Match(g.Match, pattern) {
+			return "the name of a generator of kind tags: want its counters, such as " + g.Match
 		}
-		served = served || many || Match(pattern, e.Common().Name)
+		served = served || many || Match(pattern, g.Name)
 	}
 	if !served {
 		return "which is not a generator"

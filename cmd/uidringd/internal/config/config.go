@@ -23,17 +23,17 @@ import (
 
 // Config is what a server serves, and how. Durations are written as Go does: 1m30s.
 type Config struct {
-	Listen     string   `yaml:"listen"`          // of HTTP; see [Network]
-	Redis      *Redis   `yaml:"redis,omitempty"` // nil serves no Redis protocol
-	SocketMode Mode     `yaml:"socket_mode"`     // of the files of unix sockets
-	Hosts      []string `yaml:"hosts,omitempty"` // names by which browsers and Prometheus reach the pages and metrics
-	TLS        *TLS     `yaml:"tls,omitempty"`   // nil is plain HTTP
-	Stores     []Store  `yaml:"stores,omitempty"`
-	Generators []Entry  `yaml:"generators"`
-	Tokens     []Token  `yaml:"tokens,omitempty"` // without any, requests need none
-	Limits     Limits   `yaml:"limits"`
-	Shutdown   Shutdown `yaml:"shutdown"`
-	Log        Log      `yaml:"log"`
+	Listen     string      `yaml:"listen"`          // of HTTP; see [Network]
+	Redis      *Redis      `yaml:"redis,omitempty"` // nil serves no Redis protocol
+	SocketMode Mode        `yaml:"socket_mode"`     // of the files of unix sockets
+	Hosts      []string    `yaml:"hosts,omitempty"` // names by which browsers and Prometheus reach the pages and metrics
+	TLS        *TLS        `yaml:"tls,omitempty"`   // nil is plain HTTP
+	Stores     []Store     `yaml:"stores,omitempty"`
+	Generators []Generator `yaml:"generators"`
+	Tokens     []Token     `yaml:"tokens,omitempty"` // without any, requests need none
+	Limits     Limits      `yaml:"limits"`
+	Shutdown   Shutdown    `yaml:"shutdown"`
+	Log        Log         `yaml:"log"`
 }
 
 // Redis says where the Redis protocol is served.
@@ -80,108 +80,56 @@ type Log struct {
 	Requests float64 `yaml:"requests_per_s"` // lines about requests, of good ones and of failed ones each; 0 is none
 }
 
-// Entry holds the settings of a generator of any kind.
-type Entry struct{ Settings }
-
-// MarshalYAML writes the generator's own keys.
-func (e Entry) MarshalYAML() (any, error) { return e.Settings, nil }
-
-// Settings are the keys of a generator: a [*Cached], [*Default], [*Slots], [*Segment] or
-// [*Tags]. Its kind decides which keys it has.
-type Settings interface {
-	Common() *Base
-	Clock() *Clocked   // nil for those of a counter
-	StoreName() string // "" is none
-	validate() error   // by the rules of the library
-}
-
-// Base is what all generators have.
-type Base struct {
+// Generator has the keys of generators of all kinds. The tag kinds names the kinds that have a
+// key; a key without the tag is of all kinds. A Generator has the defaults of the keys that its kind does not have.
+type Generator struct {
 	Name     string `yaml:"name"`
-	Kind     string `yaml:"kind"`               // cached, default, slots, segment or tags
+	Kind     string `yaml:"kind"`               // one of kinds
 	IDs      int    `yaml:"ids,omitempty"`      // of one request; 0 is Limits.IDs
 	Optional bool   `yaml:"optional,omitempty"` // the server is ready without it
+
+	Layout  bits.Layout   `yaml:"layout,omitempty" kinds:"cached, default, slots"`  // zero is what the store remembers, in a new store fleet
+	Worker  source.Source `yaml:"worker" kinds:"cached, default, slots"`            // with a store, a lease ensures that a fixed number has one holder
+	Store   string        `yaml:"store,omitempty"`                                  // of the worker number, or of the counters
+	Numbers *Numbers      `yaml:"numbers,omitempty" kinds:"cached, default, slots"` // that a lease may have; nil is all
+	Window  time.Duration `yaml:"window,omitempty" kinds:"cached, default, slots"`  // of a lease: time reserved ahead; 0 is 10 minutes, or the expiry for a fixed number
+	Expiry  time.Duration `yaml:"expiry,omitempty" kinds:"cached, default, slots"`  // of a lease: after the last sign of life
+	Rate    float64       `yaml:"ids_per_s" kinds:"cached, default, slots"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
+
+	BoostPower    int           `yaml:"boost_power,omitempty" kinds:"cached"` // the default is less than 3 where a ring of 2^3 ticks would never fill
+	PaddingFactor int           `yaml:"padding_factor" kinds:"cached"`
+	Schedule      string        `yaml:"schedule,omitempty" kinds:"cached"`
+	MaxBorrow     time.Duration `yaml:"max_borrow" kinds:"cached"`
+	MaxAge        time.Duration `yaml:"max_age" kinds:"cached"`
+
+	MaxBackward time.Duration `yaml:"max_backward" kinds:"default"`
+
+	Table       string        `yaml:"table,omitempty" kinds:"segment, tags"` // leaf_alloc or sequence, of an SQL store
+	Step        int64         `yaml:"step,omitempty" kinds:"segment, tags"`  // 0 is the store's own
+	MinStep     int64         `yaml:"min_step,omitempty" kinds:"segment, tags"`
+	MaxStep     int64         `yaml:"max_step" kinds:"segment, tags"`
+	Ahead       time.Duration `yaml:"ahead" kinds:"segment, tags"`
+	LoadAt      int           `yaml:"load_at" kinds:"segment, tags"`
+	LoadTimeout time.Duration `yaml:"load_timeout" kinds:"segment, tags"`
+	Limit       int64         `yaml:"limit" kinds:"segment, tags"`
+
+	Tag    string `yaml:"tag,omitempty" kinds:"segment"`    // of the counter; empty is the generator's name
+	Create bool   `yaml:"create,omitempty" kinds:"segment"` // makes the counter if it is missing, and so starts a lost one at 1 again
+
+	Slots int `yaml:"slots" kinds:"slots"`
+
+	Match   string        `yaml:"match" kinds:"tags"` // a pattern such as order-*, whose counters are served under their tags; see the function Match
+	MaxTags int           `yaml:"max_tags" kinds:"tags"`
+	Idle    time.Duration `yaml:"idle" kinds:"tags"`
 }
 
-// Common returns b.
-func (b *Base) Common() *Base { return b }
+// kinds are those of generators: a [uid.Cached], a [uid.Default], a [segment.Counter], a
+// [uid.Slots], and all counters of a store whose tags match a pattern.
+const kinds = "cached, default, segment, slots, tags"
 
-// Clocked is what generators under a worker number share.
-type Clocked struct {
-	Layout  bits.Layout   `yaml:"layout,omitempty"`  // zero is what the store remembers, in a new store fleet
-	Worker  source.Source `yaml:"worker"`            // with a store, a lease ensures that a fixed number has one holder
-	Store   string        `yaml:"store,omitempty"`   // of the worker number
-	Numbers *Numbers      `yaml:"numbers,omitempty"` // that a lease may have; nil is all
-	Window  time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead; 0 is 10 minutes, or the expiry for a fixed number
-	Expiry  time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
-	Rate    float64       `yaml:"ids_per_s"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
-}
-
-// Clock returns g.
-func (g *Clocked) Clock() *Clocked { return g }
-
-// StoreName returns the store of the worker number.
-func (g *Clocked) StoreName() string { return g.Store }
-
-// Cached is a [uid.Cached].
-type Cached struct {
-	Base          `yaml:",inline"`
-	Clocked       `yaml:",inline"`
-	BoostPower    int           `yaml:"boost_power,omitempty"` // the default is less than 3 where a ring of 2^3 ticks would never fill
-	PaddingFactor int           `yaml:"padding_factor"`
-	Schedule      string        `yaml:"schedule,omitempty"`
-	MaxBorrow     time.Duration `yaml:"max_borrow"`
-	MaxAge        time.Duration `yaml:"max_age"`
-}
-
-// Default is a [uid.Default].
-type Default struct {
-	Base        `yaml:",inline"`
-	Clocked     `yaml:",inline"`
-	MaxBackward time.Duration `yaml:"max_backward"`
-}
-
-// Slots is a [uid.Slots].
-type Slots struct {
-	Base    `yaml:",inline"`
-	Clocked `yaml:",inline"`
-	Slots   int `yaml:"slots"`
-}
-
-// Counter is what segments and tags share.
-type Counter struct {
-	Store       string        `yaml:"store"`
-	Table       string        `yaml:"table,omitempty"` // leaf_alloc or sequence, of an SQL store
-	Step        int64         `yaml:"step,omitempty"`  // 0 is the store's own
-	MinStep     int64         `yaml:"min_step,omitempty"`
-	MaxStep     int64         `yaml:"max_step"`
-	Ahead       time.Duration `yaml:"ahead"`
-	LoadAt      int           `yaml:"load_at"`
-	LoadTimeout time.Duration `yaml:"load_timeout"`
-	Limit       int64         `yaml:"limit"`
-}
-
-// Clock returns nil.
-func (g *Counter) Clock() *Clocked { return nil }
-
-// StoreName returns the store of the counters.
-func (g *Counter) StoreName() string { return g.Store }
-
-// Segment is a [segment.Counter].
-type Segment struct {
-	Base    `yaml:",inline"`
-	Counter `yaml:",inline"`
-	Tag     string `yaml:"tag,omitempty"`    // of the counter; empty is the generator's name
-	Create  bool   `yaml:"create,omitempty"` // makes the counter if it is missing, and so starts a lost one at 1 again
-}
-
-// Tags serves every counter of a store whose tag matches, under its tag.
-type Tags struct {
-	Base    `yaml:",inline"`
-	Counter `yaml:",inline"`
-	Match   string        `yaml:"match"` // a pattern such as order-*; see the function Match
-	MaxTags int           `yaml:"max_tags"`
-	Idle    time.Duration `yaml:"idle"`
+// Clocked reports whether the ids carry a time, and are made under a worker number. Others are those of counters.
+func (g *Generator) Clocked() bool {
+	return g.Kind == "cached" || g.Kind == "default" || g.Kind == "slots"
 }
 
 // DemoFile is the SQLite file of [Demo], and DemoRedis its address of the Redis protocol.
@@ -231,35 +179,23 @@ func defaults() *Config {
 	}
 }
 
-// kinds make a generator of a kind, with the defaults of that kind.
-var kinds = map[string]func() Settings{
-	"cached": func() Settings {
-		return &Cached{
-			Clocked:       newClocked(),
-			BoostPower:    uid.DefaultBoostPower,
-			PaddingFactor: uid.DefaultPaddingFactor,
-			MaxBorrow:     DefaultMaxBorrow,
-			MaxAge:        uid.DefaultMaxAge,
-		}
-	},
-	"default": func() Settings { return &Default{Clocked: newClocked(), MaxBackward: uid.DefaultMaxBackward} },
-	"slots":   func() Settings { return &Slots{Clocked: newClocked(), Slots: uid.DefaultSlots} },
-	"segment": func() Settings { return &Segment{Counter: newCounter()} },
-	"tags": func() Settings {
-		return &Tags{Counter: newCounter(), Match: "*", MaxTags: segment.DefaultMaxTags, Idle: segment.DefaultIdle}
-	},
-}
-
-func newClocked() Clocked {
-	return Clocked{Worker: source.Source{Kind: source.Lease}, Expiry: lease.DefaultExpiry}
-}
-
-func newCounter() Counter {
-	return Counter{
-		MaxStep:     segment.DefaultMaxStep,
-		Ahead:       segment.DefaultAhead,
-		LoadAt:      segment.DefaultLoadAt,
-		LoadTimeout: segment.DefaultLoadTimeout,
-		Limit:       1<<63 - 2,
+func defaultGenerator() Generator {
+	return Generator{
+		Worker:        source.Source{Kind: source.Lease},
+		Expiry:        lease.DefaultExpiry,
+		BoostPower:    uid.DefaultBoostPower,
+		PaddingFactor: uid.DefaultPaddingFactor,
+		MaxBorrow:     DefaultMaxBorrow,
+		MaxAge:        uid.DefaultMaxAge,
+		MaxBackward:   uid.DefaultMaxBackward,
+		MaxStep:       segment.DefaultMaxStep,
+		Ahead:         segment.DefaultAhead,
+		LoadAt:        segment.DefaultLoadAt,
+		LoadTimeout:   segment.DefaultLoadTimeout,
+		Limit:         1<<63 - 2,
+		Slots:         uid.DefaultSlots,
+		Match:         "*",
+		MaxTags:       segment.DefaultMaxTags,
+		Idle:          segment.DefaultIdle,
 	}
 }

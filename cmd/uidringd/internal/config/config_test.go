@@ -112,21 +112,20 @@ generators:
 // Each fault is found by itself too: no other one hides it or stands in for it.
 func TestFault(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"", "line 1: the config is empty, want generators"},
-		{" \n# generators:\n", "line 1: the config is empty, want generators"},
-		{"a: b\n c: d", "line 2: this is not one YAML document: mapping values are not allowed in this context"},
-		{"listen: a\n---\nlisten: b", "line 1: this is not one YAML document: expected single document, found multiple"},
+		{" \n# generators:\n", "line 1: want one YAML document with generators: no documents in stream"},
+		{"a: b\n c: d", "line 2: want one YAML document with generators: mapping values are not allowed in this context"},
+		{"listen: a\n---\nlisten: b", "line 1: want one YAML document with generators: expected single document, found multiple"},
 		{"- 7", "line 1: want keys and values: listen, redis, socket_mode, hosts, tls, stores, generators, tokens, limits, shutdown, log"},
 		{"generators: []", "line 1: generators: is empty, want one or more"},
 		{"generators: ids", "line 1: generators: want a list"},
-		{"generators: [{name: ids, kind: }]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
+		{"generators: [{name: ids, kind: }]", `line 1: generators[0].kind: is "", want cached, default, segment, slots, tags`},
 		{"generators: [{name: ids, kind: [cached]}]", "line 1: generators[0].kind: want a string"},
 		{"generators: [{name: [ids], kind: cached, worker: \"static:1\"}]\ntokens: [{name: t, generators: [ids], sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}]",
 			"line 1: generators[0].name: want a string"},
 		{"generators: [{name: ids, kind: cachd, slots: 4, bost_power: 3}]", "line 1: generators[0].kind: is \"cachd\", want cached, default, segment, slots, tags\n" +
 			"line 1: generators[0].bost_power: there is no such key, want one of name, kind, ids, optional, layout, worker, store, numbers, window, expiry, ids_per_s, boost_power, " +
 			"padding_factor, schedule, max_borrow, max_age, max_backward, table, step, min_step, max_step, ahead, load_at, load_timeout, limit, tag, create, slots, match, max_tags, idle"},
-		{"generators: [{name: ids}]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
+		{"generators: [{name: ids}]", `line 1: generators[0].kind: is "", want cached, default, segment, slots, tags`},
 		{"log: {? [a] : b}" + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{`log: {"": b}` + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{"listen: :8080" + minimal, `line 1: listen: is ":8080", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
@@ -171,7 +170,7 @@ line 1: generators[1].numbers: is "5-1", want two numbers, the lower first, such
 		{"tokens: [{name: t, generators: [ids], sha256: " + hash + "00}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
 		{"tokens: [{name: t, generators: [other], sha256: " + hash + "}]" + minimal, `line 1: tokens[0].generators[0]: is "other", which is not a generator`},
 		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token allows nothing: want generators, or operations: true"},
-		{minimal + "    ids: 7000000\n", "line 4: this is not one YAML document: did not find expected '-' indicator"},
+		{minimal + "    ids: 7000000\n", "line 4: want one YAML document with generators: did not find expected '-' indicator"},
 	} {
 		if fault := faultOf(tt.text, config.Flags{}); fault != tt.want {
 			t.Errorf("%q:\n%s\nwant\n%s", tt.text, fault, tt.want)
@@ -271,7 +270,7 @@ func TestZeros(t *testing.T) {
 		}
 	}
 	c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators: [{name: a, kind: cached, store: db, window: 0s, ids_per_s: 0}]"), config.Flags{})
-	if err != nil || c.Generators[0].Clock().Window != 10*time.Minute || c.Generators[0].Clock().Rate != 0 {
+	if err != nil || c.Generators[0].Window != 10*time.Minute || c.Generators[0].Rate != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -280,7 +279,7 @@ func TestZeros(t *testing.T) {
 func TestWindows(t *testing.T) {
 	for worker, want := range map[string]time.Duration{"lease": 10 * time.Minute, "static:7": time.Minute, "statefulset": time.Minute, "static:7, window: 2m": 2 * time.Minute} {
 		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators: [{name: ids, kind: default, store: db, worker: "+worker+"}]\n"), config.Flags{})
-		if err != nil || c.Generators[0].Settings.(*config.Default).Window != want {
+		if err != nil || c.Generators[0].Window != want {
 			t.Errorf("%s: %+v, %v; want a window of %v", worker, c, err, want)
 		}
 	}

@@ -18,10 +18,7 @@ import (
 func (d *document) decode(field string, node *yaml.Node, v reflect.Value) {
 	node, t := followed(node), v.Type()
 	text, isText := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr())
-	entry, isEntry := reflect.TypeAssert[*Entry](v.Addr())
 	switch kind := t.Kind(); {
-	case isEntry:
-		d.decodeEntry(field, node, entry)
 	case node.ShortTag() == "!!null": // the default
 	case isText && node.Kind == yaml.ScalarNode:
 		if err := text.UnmarshalText([]byte(node.Value)); err != nil {
@@ -43,10 +40,7 @@ func (d *document) decode(field string, node *yaml.Node, v reflect.Value) {
 			d.decode(at, content, v.Index(i))
 		}
 	case kind == reflect.Struct && node.Kind == yaml.MappingNode:
-		fields := maps.Collect(fields(t))
-		d.decodeKeys(field, node, keysOf(t), func(key, at string, value *yaml.Node) {
-			d.decode(at, value, v.FieldByIndex(fields[key].Index))
-		})
+		d.decodeKeys(field, node, v)
 	case kind != reflect.Slice && kind != reflect.Struct && node.Kind == yaml.ScalarNode:
 		if node.Load(v.Addr().Interface()) != nil {
 			d.fault(field, "is %q, want %s", node.Value, want(t))
@@ -56,51 +50,30 @@ func (d *document) decode(field string, node *yaml.Node, v reflect.Value) {
 	}
 }
 
-// decodeKeys calls read for the known keys of a mapping, with their fields, and reports all other keys.
-func (d *document) decodeKeys(field string, node *yaml.Node, known []string, read func(key, at string, value *yaml.Node)) {
-	for key, value := range pairs(node) {
+// decodeKeys reads the keys of a struct, and reports all other keys. A generator's kind decides which keys it has.
+func (d *document) decodeKeys(field string, node *yaml.Node, v reflect.Value) {
+	g, isGenerator := reflect.TypeAssert[*Generator](v.Addr())
+	var of struct{ Kind string }
+	if isGenerator {
+		*g = defaultGenerator()
+		_ = node.Load(&of) // what cannot be read is reported below
+	}
+	known := maps.Collect(fields(v.Type(), of.Kind))
+	for _, pair := range pairs(node) {
+		key := pair[0]
 		at := strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), ".")
 		other, twice := d.nodes[at]
 		d.nodes[at] = key
-		switch {
-		case !slices.Contains(known, key.Value):
-			d.fault(at, "there is no such key, want one of %s", strings.Join(known, ", "))
-		case twice:
+		if f, found := known[key.Value]; !found {
+			d.fault(at, "there is no such key, want one of %s", keys(v.Type(), of.Kind))
+		} else if twice {
 			d.fault(at, "is given twice, want it once: the other is on line %d", other.Line)
-		default:
-			read(key.Value, at, value)
+		} else {
+			d.decode(at, pair[1], v.FieldByIndex(f.Index))
 		}
 	}
-}
-
-// decodeEntry reads a generator of the kind that it names, with the defaults of that kind. Of one without a kind, it
-// reads the name.
-func (d *document) decodeEntry(field string, node *yaml.Node, e *Entry) {
-	kind := new(yaml.Node)
-	for key, value := range pairs(node) {
-		if key.Value == "kind" {
-			kind = followed(value)
-		}
-	}
-	if of := kinds[kind.Value]; of != nil {
-		e.Settings = of()
-		d.decode(field, node, reflect.ValueOf(e.Settings).Elem())
-		return
-	}
-	unknown := new(Segment)
-	e.Settings = unknown
-	d.decodeKeys(field, node, generatorKeys, func(key, at string, value *yaml.Node) {
-		if key == "name" {
-			d.decode(at, value, reflect.ValueOf(&unknown.Name).Elem())
-		}
-	})
-	switch {
-	case kind.Kind == 0 || kind.ShortTag() == "!!null":
-		d.fault(field, "want %s", want(reflect.TypeFor[Entry]()))
-	case kind.Kind != yaml.ScalarNode:
-		d.fault(field+".kind", "want a string")
-	default:
-		d.fault(field+".kind", "is %q, want %s", kind.Value, kindNames)
+	if isGenerator && !isKind(g.Kind) {
+		d.fault(field+".kind", "is %q, want %s", g.Kind, kinds)
 	}
 }
 
@@ -112,48 +85,53 @@ func followed(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// pairs yields the keys and values of a mapping, and then those of a mapping that it merges, unless it has them.
-func pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
-	return func(yield func(key, value *yaml.Node) bool) {
-		given, merged := map[string]bool{}, new(yaml.Node)
-		for _, from := range []*yaml.Node{node, merged} {
-			for i := 1; i < len(from.Content) && from.Kind == yaml.MappingNode; i += 2 {
-				key, value := from.Content[i-1], from.Content[i]
-				if from == node && key.ShortTag() == "!!merge" {
-					*merged = *followed(value)
-				} else if from == node || !given[key.Value] {
-					given[key.Value] = true
-					if !yield(key, value) {
-						return
-					}
-				}
-			}
+// pairs returns the keys of a mapping with their values, and then those of a mapping that it merges, unless it has them.
+func pairs(node *yaml.Node) (all [][]*yaml.Node) {
+	merged := new(yaml.Node)
+	for pair := range slices.Chunk(node.Content, 2) {
+		if value := followed(pair[1]); pair[0].ShortTag() == "!!merge" && value.Kind == yaml.MappingNode {
+			merged = value
+		} else {
+			all = append(all, pair)
 		}
 	}
+	for pair := range slices.Chunk(merged.Content, 2) {
+		if !slices.ContainsFunc(all, func(given []*yaml.Node) bool { return given[0].Value == pair[0].Value }) {
+			all = append(all, pair)
+		}
+	}
+	return all
 }
 
-// fields yields the keys of a struct with their fields, also those of inlined structs.
-func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
+// fields yields the keys of a struct with their fields, also those of inlined structs. Of a
+// generator, it yields those of a kind, or all if the kind is unknown.
+func fields(t reflect.Type, kind string) iter.Seq2[string, reflect.StructField] {
 	return func(yield func(string, reflect.StructField) bool) {
 		for _, f := range reflect.VisibleFields(t) {
-			if key, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); key != "" && !yield(key, f) {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			of, limited := f.Tag.Lookup("kinds")
+			if key != "" && (!limited || !isKind(kind) || strings.Contains(of, kind)) && !yield(key, f) {
 				return
 			}
 		}
 	}
 }
 
-func keysOf(t reflect.Type) (keys []string) {
-	for key := range fields(t) {
-		keys = append(keys, key)
+func isKind(text string) bool { return slices.Contains(strings.Split(kinds, ", "), text) }
+
+// keys lists what fields yields.
+func keys(t reflect.Type, kind string) string {
+	var all []string
+	for key := range fields(t, kind) {
+		all = append(all, key)
 	}
-	return keys
+	return strings.Join(all, ", ")
 }
 
 // takes says what a value may be, by its type. All others are texts, lists, or have keys.
 var takes = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "time.Duration": "a duration such as 1m30s",
-	"config.Entry": "keys and values, and a kind: " + kindNames,
+	"config.Generator": "keys and values, and a kind: " + kinds,
 }
 
 // want returns what a value of a type may be.
@@ -169,34 +147,30 @@ func want(t reflect.Type) string {
 	case t.Kind() == reflect.Slice:
 		return "a list"
 	}
-	return "keys and values: " + strings.Join(keysOf(t), ", ")
-}
-
-var (
-	kindNames     = strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
-	generatorKeys = slices.Collect(allKeys) // of all kinds
-)
-
-// allKeys yields the keys that a generator of some kind has, each once.
-func allKeys(yield func(string) bool) {
-	given := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		for _, key := range keysOf(reflect.TypeOf(kinds[name]()).Elem()) {
-			if !given[key] && !yield(key) {
-				return
-			}
-			given[key] = true
-		}
-	}
+	return "keys and values: " + keys(t, "")
 }
 
 // checkZeros reports zeros of keys that have another default: the library would take the default.
-func (e Entry) checkZeros(d *document, at string) {
-	v, usual := reflect.ValueOf(e.Settings).Elem(), reflect.ValueOf(kinds[e.Common().Kind]()).Elem()
-	for key, f := range fields(v.Type()) {
+func (g Generator) checkZeros(d *document, at string) {
+	v, usual := reflect.ValueOf(g), reflect.ValueOf(defaultGenerator())
+	for key, f := range fields(v.Type(), g.Kind) {
 		value, otherwise := v.FieldByIndex(f.Index), usual.FieldByIndex(f.Index)
 		if value.IsZero() && !otherwise.IsZero() && value.Kind() != reflect.String {
 			d.fault(at+"."+key, "is %v, want another value, or no such key for %v", value, otherwise)
 		}
 	}
+}
+
+// MarshalYAML writes the keys of the generator's kind.
+func (g Generator) MarshalYAML() (any, error) {
+	type every Generator
+	node := new(yaml.Node)
+	err := node.Dump(every(g))
+	known := maps.Collect(fields(reflect.TypeOf(g), g.Kind))
+	pairs := slices.DeleteFunc(pairs(node), func(pair []*yaml.Node) bool {
+		_, found := known[pair[0].Value]
+		return !found
+	})
+	node.Content = slices.Concat(pairs...)
+	return node, err
 }

@@ -19,35 +19,24 @@ func (c *Config) checkGenerators(d *document) {
 	if len(c.Generators) == 0 {
 		d.fault("generators", "is empty, want one or more")
 	}
-	d.list("generators", len(c.Generators), func(i int) string { return c.Generators[i].Common().Name })
+	d.list("generators", len(c.Generators), func(i int) string { return c.Generators[i].Name })
 	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
-	for i, entry := range c.Generators {
-		at := item("generators", i)
-		if d.unread(at + ".kind") {
+	for i := range c.Generators {
+		g, at := &c.Generators[i], item("generators", i)
+		if !isKind(g.Kind) {
 			continue
 		}
-		entry.checkZeros(d, at)
-		if clocked := entry.Clock(); clocked != nil {
-			c.checkClocked(d, at, clocked, holders)
+		g.checkZeros(d, at)
+		if g.Clocked() {
+			c.checkClocked(d, at, g, holders)
+		} else {
+			c.checkCounter(d, at, g)
 		}
-		if cached, ok := entry.Settings.(*Cached); ok && !d.given(at+".boost_power") {
-			cached.fitRing()
+		if g.Kind == "cached" && !d.given(at+".boost_power") {
+			g.fitRing()
 		}
-		d.library(at+".", entry.validate())
-		switch g := entry.Settings.(type) {
-		case *Segment:
-			c.checkCounter(d, at, &g.Counter)
-			g.Tag = cmp.Or(g.Tag, g.Name)
-			if err := segment.CheckTag(g.Tag); err != nil && !d.broken(at+".name") {
-				d.fault(at+".tag", "%s", cli.WithoutPrefix(err))
-			}
-		case *Tags:
-			c.checkCounter(d, at, &g.Counter)
-			if !validPattern(g.Match) {
-				d.fault(at+".match", "is %q, want a pattern such as order-*", g.Match)
-			}
-		}
-		between(d, at+".ids", entry.Common().IDs, 0, greatestIDs)
+		d.library(at+".", g.validate())
+		between(d, at+".ids", g.IDs, 0, greatestIDs)
 	}
 	c.checkPools(d)
 }
@@ -55,55 +44,53 @@ func (c *Config) checkGenerators(d *document) {
 // checkPools refuses a fixed number that another generator's lease may take first from
 // the same store.
 func (c *Config) checkPools(d *document) {
-	for i, entry := range c.Generators {
-		f := entry.Clock()
-		if f == nil || f.Store == "" || f.Worker.Kind != source.Static && f.Worker.Kind != source.StatefulSet {
+	for i, f := range c.Generators {
+		if !f.fixed() || f.Store == "" {
 			continue
 		}
-		for j, other := range c.Generators {
-			p, at := other.Clock(), item("generators", j)
-			if d.unread(at+".worker") || d.unread(at+".numbers") || p == nil || p.Worker.Kind != source.Lease || p.Store != f.Store {
+		for j, p := range c.Generators {
+			at := item("generators", j)
+			if d.unread(at+".worker") || d.unread(at+".numbers") || !p.Clocked() || p.Worker.Kind != source.Lease || p.Store != f.Store {
 				continue
 			}
 			if p.Numbers == nil || f.Worker.Kind == source.Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
 				d.fault(item("generators", i)+".worker", "is %s, which %s may take first from %s: exclude it there, or use another store",
-					f.Worker, other.Common().Name, f.Store)
+					f.Worker, p.Name, f.Store)
 			}
 		}
 	}
 }
 
-// Store returns the store of a name, nil if there is none.
-func (c *Config) Store(name string) *Store {
-	i := slices.IndexFunc(c.Stores, func(s Store) bool { return s.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &c.Stores[i]
+// fixed reports whether g has a worker number that its config or the pod's name says.
+func (g *Generator) fixed() bool {
+	return g.Clocked() && (g.Worker.Kind == source.Static || g.Worker.Kind == source.StatefulSet)
 }
 
-func (c *Config) uses(store string) bool {
-	return slices.ContainsFunc(c.Generators, func(e Entry) bool { return e.StoreName() == store })
+// Store returns the store of a name, nil if there is none.
+func (c *Config) Store(name string) *Store {
+	for i := range c.Stores {
+		if c.Stores[i].Name == name {
+			return &c.Stores[i]
+		}
+	}
+	return nil
 }
 
 // names lists the stores for an error.
 func (c *Config) names() string {
 	var names []string
 	for _, s := range c.Stores {
-		if s.Name != "" && !slices.Contains(names, s.Name) {
+		if s.Name != "" {
 			names = append(names, s.Name)
 		}
 	}
-	if names == nil {
-		return "one of stores, which is empty"
-	}
-	return strings.Join(names, " or ")
+	return cmp.Or(strings.Join(slices.Compact(names), " or "), "one of stores, which is empty")
 }
 
-func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[string]string) {
+func (c *Config) checkClocked(d *document, at string, g *Generator, holders map[string]string) {
 	store := c.Store(g.Store)
 	leased := g.Worker.Kind != source.Registry && g.Store != ""
-	unread := d.unread(at+".worker") || d.unread(at+".store") || d.lost("stores", "name")
+	unread := d.unread(at+".worker") || d.unread(at+".store") || d.unread("stores[].name")
 	switch {
 	case unread:
 	case g.Store != "" && store == nil:
@@ -113,7 +100,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 	case g.Worker.Kind == source.Registry && store != nil && store.Backend() != database.SQL:
 		d.fault(at+".worker", "is registry, which needs an SQL store, but %s is %s: want lease", g.Store, store.Backend())
 	}
-	if g.Worker.Kind == source.Static || g.Worker.Kind == source.StatefulSet {
+	if g.fixed() {
 		number := g.Worker.String()
 		if other := holders[number+" "+g.Store]; other != "" {
 			d.fault(at+".worker", "is %s, which %s has already: want another number, or lease", number, other)
@@ -131,11 +118,8 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 		holders[store] = text
 	}
-	layout := g.Layout
-	settled := layout != (bits.Layout{}) || g.Store == "" // now, and not by the store
-	if layout == (bits.Layout{}) {
-		layout = bits.Fleet()
-	}
+	layout := cmp.Or(g.Layout, bits.Fleet())
+	settled := g.Layout != (bits.Layout{}) || g.Store == "" // now, and not by the store
 	if a, err := bits.NewAllocator(layout); err == nil && !d.unread(at+".layout") {
 		if end := layout.End(); !end.After(time.Now()) {
 			d.fault(at+".layout", "is %s, which ended at %s: want one that ends later", layout, end.Format(time.RFC3339))
@@ -169,15 +153,15 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 			g.Window = cmp.Or(g.Window, g.Expiry)
 		}
 		g.Window = cmp.Or(g.Window, lease.DefaultWindow)
-		d.library(at+".", g.Lease(nil).Validate())
+		d.library(at+".", g.LeaseConfig(nil).Validate())
 	} else {
 		g.Window, g.Expiry = 0, 0
 	}
 }
 
-func (c *Config) checkCounter(d *document, at string, g *Counter) {
+func (c *Config) checkCounter(d *document, at string, g *Generator) {
 	switch store := c.Store(g.Store); {
-	case d.lost("stores", "name"):
+	case d.unread("stores[].name"):
 	case g.Store == "":
 		d.fault(at+".store", "is missing: want %s", c.names())
 	case store == nil:
@@ -189,5 +173,15 @@ func (c *Config) checkCounter(d *document, at string, g *Counter) {
 		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
 	case g.Table != "":
 		d.fault(at+".table", "is for SQL stores, but %s is redis", g.Store)
+	}
+	if !validPattern(g.Match) {
+		d.fault(at+".match", "is %q, want a pattern such as order-*", g.Match)
+	}
+	if g.Kind == "tags" {
+		return
+	}
+	g.Tag = cmp.Or(g.Tag, g.Name)
+	if err := segment.CheckTag(g.Tag); err != nil && !d.broken(at+".name") {
+		d.fault(at+".tag", "%s", cli.WithoutPrefix(err))
 	}
 }

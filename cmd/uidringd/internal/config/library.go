@@ -14,8 +14,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Config returns the config of [uid.NewCached].
-func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
+// CachedConfig returns the config of [uid.NewCached].
+func (g *Generator) CachedConfig(logger *slog.Logger) uid.CachedConfig {
 	boost := g.BoostPower
 	if g.Layout == (bits.Layout{}) && g.Store != "" && boost == uid.DefaultBoostPower {
 		boost = 0 // less for long ticks, which the store may remember
@@ -32,31 +32,25 @@ func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
 }
 
 // fitRing lowers a BoostPower that is the default until the ring can fill; 0 is the library's own.
-func (g *Cached) fitRing() {
+func (g *Generator) fitRing() {
 	wrong := func(f *invalid.Field) bool { return f.Name == "BoostPower" }
 	for g.BoostPower > 0 && slices.ContainsFunc(slices.Collect(invalid.Fields(g.validate())), wrong) {
 		g.BoostPower--
 	}
 }
 
-func (g *Cached) validate() error { return g.Config(nil).Validate() }
-
-// Config returns the config of [uid.NewDefault].
-func (g *Default) Config(logger *slog.Logger) uid.DefaultConfig {
+// DefaultConfig returns the config of [uid.NewDefault].
+func (g *Generator) DefaultConfig(logger *slog.Logger) uid.DefaultConfig {
 	return uid.DefaultConfig{Layout: g.Layout, MaxBackward: g.MaxBackward, Logger: logger}
 }
 
-func (g *Default) validate() error { return g.Config(nil).Validate() }
-
-// Config returns the config of [uid.NewSlots].
-func (g *Slots) Config(logger *slog.Logger) uid.SlotsConfig {
+// SlotsConfig returns the config of [uid.NewSlots].
+func (g *Generator) SlotsConfig(logger *slog.Logger) uid.SlotsConfig {
 	return uid.SlotsConfig{Layout: g.Layout, Slots: g.Slots, Logger: logger}
 }
 
-func (g *Slots) validate() error { return g.Config(nil).Validate() }
-
-// Lease returns the config of the lease of the worker number.
-func (g *Clocked) Lease(logger *slog.Logger) lease.Config {
+// LeaseConfig returns the config of the lease of the worker number.
+func (g *Generator) LeaseConfig(logger *slog.Logger) lease.Config {
 	c := lease.Config{Window: g.Window, Expiry: g.Expiry, Logger: logger}
 	if g.Numbers != nil {
 		c.Numbers = &g.Numbers.Range
@@ -64,34 +58,37 @@ func (g *Clocked) Lease(logger *slog.Logger) lease.Config {
 	return c
 }
 
-func (g *Counter) config(logger *slog.Logger) segment.Config {
-	return segment.Config{
-		Step:        g.Step,
-		MinStep:     g.MinStep,
-		MaxStep:     g.MaxStep,
-		Ahead:       g.Ahead,
-		LoadAt:      g.LoadAt,
-		LoadTimeout: g.LoadTimeout,
-		Limit:       g.Limit,
-		Logger:      logger,
+// TagsConfig returns the config of [segment.NewTags]. Its Config is that of [segment.New] too.
+func (g *Generator) TagsConfig(logger *slog.Logger) segment.TagsConfig {
+	return segment.TagsConfig{
+		Config: segment.Config{
+			Create:      g.Create,
+			Step:        g.Step,
+			MinStep:     g.MinStep,
+			MaxStep:     g.MaxStep,
+			Ahead:       g.Ahead,
+			LoadAt:      g.LoadAt,
+			LoadTimeout: g.LoadTimeout,
+			Limit:       g.Limit,
+			Logger:      logger,
+		},
+		MaxTags: g.MaxTags,
+		Idle:    g.Idle,
 	}
 }
 
-// Config returns the config of [segment.New].
-func (g *Segment) Config(logger *slog.Logger) segment.Config {
-	config := g.config(logger)
-	config.Create = g.Create
-	return config
+// validate reports what the library refuses.
+func (g *Generator) validate() error {
+	switch g.Kind {
+	case "cached":
+		return g.CachedConfig(nil).Validate()
+	case "default":
+		return g.DefaultConfig(nil).Validate()
+	case "slots":
+		return g.SlotsConfig(nil).Validate()
+	}
+	return g.TagsConfig(nil).Validate() // of segments too
 }
-
-func (g *Segment) validate() error { return g.Config(nil).Validate() }
-
-// Config returns the config of [segment.NewTags].
-func (g *Tags) Config(logger *slog.Logger) segment.TagsConfig {
-	return segment.TagsConfig{Config: g.config(logger), MaxTags: g.MaxTags, Idle: g.Idle}
-}
-
-func (g *Tags) validate() error { return g.Config(nil).Validate() }
 
 // library reports the fields that a config of the library refuses, under their keys below
 // at, which ends in a dot.

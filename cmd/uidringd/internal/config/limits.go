@@ -30,12 +30,12 @@ const DefaultMaxBorrow = time.Minute
 
 // PerCaller returns how many ids one caller may draw of a generator with a layout: a second in
 // the long run, 0 for no limit, and at once. At once, that is what half of max_borrow has, or a second.
-func PerCaller(g Settings, layout bits.Layout) (rate float64, burst int) {
+func (g *Generator) PerCaller(layout bits.Layout) (rate float64, burst int) {
 	perSecond := math.Ldexp(1, int(layout.SequenceBits)) / layout.Unit.Seconds()
-	rate = cmp.Or(g.Clock().Rate, perSecond/2)
+	rate = cmp.Or(g.Rate, perSecond/2)
 	ids := rate
-	if cached, ok := g.(*Cached); ok {
-		ids = max(ids, perSecond*cached.MaxBorrow.Seconds()/2)
+	if g.Kind == "cached" {
+		ids = max(ids, perSecond*g.MaxBorrow.Seconds()/2)
 	}
 	return max(rate, 0), int(min(max(ids, 0), math.MaxInt32))
 }

@@ -1,12 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,10 +65,8 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 		if !ok {
 			return nil, err
 		}
-		if loader, err := yaml.NewLoader(bytes.NewReader(text)); err == nil && errors.Is(loader.Load(&root), io.EOF) {
-			return nil, Faults{{Line: 1, Text: "the config is empty, want generators"}}
-		}
-		return nil, Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
+		text := "want one YAML document with generators: " + strings.TrimPrefix(one.Message, "yaml: ")
+		return nil, Faults{{Line: max(1, one.Mark.Line), Text: text}}
 	}
 	d, c := &document{nodes: map[string]*yaml.Node{"": root.Content[0]}}, defaults()
 	d.decode("", root.Content[0], reflect.ValueOf(c).Elem())
@@ -115,25 +112,24 @@ func (d *document) broken(field string) bool {
 	return slices.ContainsFunc(d.faults, func(f Fault) bool { return f.Field == field })
 }
 
-// unread reports whether a field, or a part of it, has no value, since that could not be read.
+// unread reports whether a field, or a part of it, has no value, since that could not be read. The field
+// stores[].name is that of any store.
 func (d *document) unread(field string) bool {
 	return slices.ContainsFunc(d.unreadable, func(f Fault) bool {
-		return within(f.Field, field) || within(field, f.Field)
+		at := f.Field
+		if strings.Contains(field, "[]") {
+			at = index.ReplaceAllString(at, "[]")
+		}
+		return within(at, field) || within(field, at)
 	})
 }
+
+var index = regexp.MustCompile(`\[\d+\]`)
 
 // within reports whether a field is another, or a part of it.
 func within(field, of string) bool {
 	rest, found := strings.CutPrefix(field, of)
 	return found && (rest == "" || of == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// lost reports whether a key of an item of a list is unread.
-func (d *document) lost(list, key string) bool {
-	return slices.ContainsFunc(d.unreadable, func(f Fault) bool {
-		_, rest, _ := strings.Cut(f.Field, "]")
-		return within(list, f.Field) || within(f.Field, list) && (rest == "" || rest == "."+key)
-	})
 }
 
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

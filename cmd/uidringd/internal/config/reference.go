@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 )
 
 // Sample has every key, with a comment where the name does not say all.
@@ -42,54 +39,38 @@ func Reference() string {
 	}
 	row("key", "default", "values", "")
 	row("---", "---", "---", "---")
-	usual := flat(defaults())
-	for key, f := range fields(reflect.TypeFor[Config]()) {
-		takes, of := want(f.Type), f.Type
+	usual := reflect.ValueOf(defaults()).Elem()
+	for key, f := range fields(usual.Type(), "") {
+		of := f.Type
 		if of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if key == "generators" || !strings.HasPrefix(want(of), "keys and values") {
-			row(code(key), code(usual[key]), wanted(takes, key, func(wrong string) string { return key + ": " + wrong + smallest }), says[key])
+		if key == "generators" || of.Kind() != reflect.Struct {
+			row(code(key), otherwise(usual, f), wanted(f.Type, key, key+": %s"+smallest), says[key])
 			continue
 		}
-		takes, _, _ = strings.Cut(takes, ":")
+		takes, _, _ := strings.Cut(want(f.Type), ":")
 		row(code(key), "", takes, says[key])
 		list := key
 		if takes == "a list" {
 			list += "[]"
 		}
-		for name, f := range fields(of) {
-			values := wanted(want(f.Type), key+"."+name, func(wrong string) string { return key + ": {" + name + ": " + wrong + "}" + smallest })
-			row(code(list+"."+name), code(usual[key+"."+name]), values, says[key+"."+name])
+		for name, sub := range fields(of, "") {
+			values := wanted(sub.Type, key+"."+name, key+": {"+name+": %s}"+smallest)
+			row(code(list+"."+name), otherwise(usual.FieldByIndex(f.Index), sub), values, says[key+"."+name])
 		}
 	}
 	text.WriteString("\n## Generators\n\nThe keys of items in `generators`, by kind.\n\n")
 	row("key", "kinds", "default", "values", "")
 	row("---", "---", "---", "---", "---")
-	done := map[string]bool{}
-	for kind := range strings.SplitSeq(kindNames, ", ") {
-		usual := flat(kinds[kind]())
-		for name, f := range fields(reflect.TypeOf(kinds[kind]()).Elem()) {
-			if done[name] {
-				continue
-			}
-			done[name] = true
-			var of []string
-			for other := range strings.SplitSeq(kindNames, ", ") {
-				if slices.Contains(keysOf(reflect.TypeOf(kinds[other]()).Elem()), name) {
-					of = append(of, other)
-				}
-			}
-			in := strings.Join(of, ", ")
-			if in == kindNames {
-				in = "all"
-			}
-			values := wanted(want(f.Type), "generators[0]."+name, func(wrong string) string { return generator(kind, name, wrong) })
-			if name == "store" {
-				values = "a name from `stores`"
-			}
-			row(code(name), in, code(usual[name]), values, says["generators."+name])
+	usual = reflect.ValueOf(defaultGenerator())
+	for key, f := range fields(usual.Type(), "") {
+		kind, _, _ := strings.Cut(cmp.Or(f.Tag.Get("kinds"), kinds), ",")
+		values := wanted(f.Type, "generators[0]."+key, generator(kind, key))
+		if key == "store" {
+			values = "a name from `stores`"
 		}
+		row(code(key), cmp.Or(f.Tag.Get("kinds"), "all"), otherwise(usual, f), values, says["generators."+key])
 	}
 	return text.String() + "\n" + limits
 }
@@ -101,24 +82,16 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// flat returns the values of a config by their fields.
-func flat(v any) map[string]string {
-	text, err := yaml.Dump(v)
-	var tree map[string]any
-	if err = cmp.Or(err, yaml.Load(text, &tree)); err != nil {
-		panic(err) // the config is of this package
+// otherwise returns the default of a key of a section. A list has none, nor has a key of a section that is left out.
+func otherwise(section reflect.Value, f reflect.StructField) string {
+	if section.Kind() != reflect.Struct || f.Type.Kind() == reflect.Slice {
+		return ""
 	}
-	values := map[string]string{}
-	for key, value := range tree {
-		section, ok := value.(map[string]any)
-		if _, list := value.([]any); !ok && !list {
-			values[key] = fmt.Sprint(value)
-		}
-		for name, value := range section {
-			values[key+"."+name] = fmt.Sprint(value)
-		}
+	value := section.FieldByIndex(f.Index)
+	if value.IsZero() && strings.Contains(f.Tag.Get("yaml"), "omitempty") {
+		return ""
 	}
-	return values
+	return code(fmt.Sprint(value))
 }
 
 // wrong are values that no key takes whose values are bounded, by what the key takes.
@@ -130,10 +103,10 @@ var wrong = map[string][]string{
 // either makes what an error about a layout says a wish.
 var either = strings.NewReplacer("is neither ", "want ", ", nor one of ", ", or one of ")
 
-// wanted returns what a fault of a field wants if a config has a wrong value there, else what the field takes.
-func wanted(takes, field string, config func(wrong string) string) string {
-	for _, value := range wrong[takes] {
-		_, err := Parse([]byte(config(value)), Flags{})
+// wanted returns what a fault of a field wants if a config has a wrong value there, else what its type takes.
+func wanted(t reflect.Type, field, config string) string {
+	for _, value := range wrong[want(t)] {
+		_, err := Parse(fmt.Appendf(nil, config, value), Flags{})
 		faults, _ := errors.AsType[Faults](err)
 		for _, fault := range faults {
 			if _, want, found := strings.Cut(either.Replace(fault.Text), "want "); found && fault.Field == field {
@@ -141,12 +114,13 @@ func wanted(takes, field string, config func(wrong string) string) string {
 			}
 		}
 	}
-	return takes
+	return want(t)
 }
 
-// generator returns a config of one generator of a kind, with a value of a key.
-func generator(kind, key, value string) string {
-	values := map[string]string{"name": "a", "kind": kind, "store": "db", key: value}
+// generator returns a config of one generator of a kind, with %s as the value of a key.
+func generator(kind, key string) string {
+	values := map[string]string{"name": "a", "kind": kind, "store": "db"}
+	values[key] = "%s"
 	var pairs []string
 	for key, value := range values {
 		pairs = append(pairs, key+": "+value)

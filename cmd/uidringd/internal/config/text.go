@@ -49,5 +49,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	return nil
 }
 
+func (m Mode) String() string { return fmt.Sprintf("%04o", uint32(m)) }
+
 // MarshalText writes m as configs have it.
-func (m Mode) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%04o", uint32(m)), nil }
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }

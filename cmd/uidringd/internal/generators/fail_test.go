@@ -46,9 +46,9 @@ func TestAllFail(t *testing.T) {
 // Close for a generator whose store hangs.
 func TestCloseBesideAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &member{name: "a"}
+		m := &member{Generator: &config.Generator{Name: "a"}}
 		m.state.Store(&state{err: service.ErrStarting})
-		open := &member{name: "b"}
+		open := &member{Generator: &config.Generator{Name: "b"}}
 		open.state.Store(&state{ends: []func(context.Context) error{func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}})
 		s, hangs := &Set{members: []*member{m, open}, stop: func() {}}, make(chan struct{})
 		s.starts.Go(func() { <-hangs })
@@ -73,7 +73,7 @@ func TestTriesAgain(t *testing.T) {
 			var lines logged.Text
 			c, err := config.Parse([]byte(text), config.Flags{})
 			need.Must(t, err)
-			m := &member{name: "a", config: c.Generators[0].Settings, logger: lines.Logger()}
+			m := &member{Generator: &c.Generators[0], logger: lines.Logger()}
 			m.state.Store(&state{err: fmt.Errorf("at db: %w", cause)})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()

@@ -17,11 +17,11 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-func (n *state) open(ctx context.Context, c *config.Config, g config.Settings, logger *slog.Logger) error {
-	switch g := g.(type) {
-	case *config.Segment:
+func (n *state) open(ctx context.Context, c *config.Config, g *config.Generator, logger *slog.Logger) error {
+	switch g.Kind {
+	case "segment":
 		return n.openSegment(ctx, c, g, logger)
-	case *config.Tags:
+	case "tags":
 		return n.openTags(ctx, c, g, logger)
 	}
 	return n.openClocked(ctx, c, g, logger)
@@ -34,22 +34,19 @@ type clocked interface {
 }
 
 // construct makes a generator under a worker number.
-func construct(ctx context.Context, leaser uid.WorkerSource, g config.Settings, logger *slog.Logger) (clocked, error) {
-	switch g := g.(type) {
-	case *config.Cached:
-		return uid.NewCached(ctx, leaser, g.Config(logger))
-	case *config.Default:
-		return uid.NewDefault(ctx, leaser, g.Config(logger))
-	case *config.Slots:
-		return uid.NewSlots(ctx, leaser, g.Config(logger))
+func construct(ctx context.Context, leaser uid.WorkerSource, g *config.Generator, logger *slog.Logger) (clocked, error) {
+	switch g.Kind {
+	case "cached":
+		return uid.NewCached(ctx, leaser, g.CachedConfig(logger))
+	case "default":
+		return uid.NewDefault(ctx, leaser, g.DefaultConfig(logger))
 	}
-	return nil, fmt.Errorf("kind %T has no clock", g)
+	return uid.NewSlots(ctx, leaser, g.SlotsConfig(logger))
 }
 
 // openClocked opens the source of a worker number, and then the generator.
-func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Settings, logger *slog.Logger) error {
-	about := g.Clock()
-	from, leases, err := n.numbers(ctx, c.Store(about.Store), about, logger)
+func (n *state) openClocked(ctx context.Context, c *config.Config, g *config.Generator, logger *slog.Logger) error {
+	from, leases, err := n.numbers(ctx, c.Store(g.Store), g, logger)
 	if err != nil {
 		return err
 	}
@@ -60,14 +57,14 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Sett
 		return leases.Wrap(inKeys(err))
 	}
 	if asked, ok := from.(remembering); ok {
-		from = preferring{asked, newLayout(c, about.Store)}
+		from = preferring{asked, newLayout(c, g.Store)}
 	}
 	made, err := construct(ctx, from, g, logger)
 	if err != nil {
 		return wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) })
-	n.entry = newEntry(g.Common())
+	n.entry = newEntry(g.Name, g.Kind, g)
 	layout := made.Layout()
 	n.entry.Claimer, n.entry.Layout = made, &layout
 	if leases != nil {
@@ -77,12 +74,12 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Sett
 		}
 	}
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
-	n.entry.Rate, n.entry.Burst = config.PerCaller(g, layout)
+	n.entry.Rate, n.entry.Burst = g.PerCaller(layout)
 	return nil
 }
 
 // numbers opens where a worker number comes from. leases is nil for a fixed number, which needs no store.
-func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.WorkerSource, leases *database.Leases, err error) {
+func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Generator, logger *slog.Logger) (from uid.WorkerSource, leases *database.Leases, err error) {
 	fixed := fixedNumber(g.Worker)
 	if store == nil {
 		if g.Worker.Kind == source.Static {
@@ -90,7 +87,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 		}
 		return fixed, nil, nil
 	}
-	leased := g.Lease(logger)
+	leased := g.LeaseConfig(logger)
 	leased.Assigner = fixed
 	leases, err = store.DSN().Leases(ctx, leased)
 	if err != nil {
@@ -132,7 +129,7 @@ func (p preferring) Layout(ctx context.Context) (layout string, stored bool, err
 // register their numbers.
 func newLayout(c *config.Config, store string) bits.Layout {
 	for _, g := range c.Generators {
-		if about := g.Clock(); about != nil && about.Store == store && about.Worker.Kind != source.Registry {
+		if g.Clocked() && g.Store == store && g.Worker.Kind != source.Registry {
 			return bits.Fleet()
 		}
 	}
@@ -169,17 +166,17 @@ func fixedNumber(w source.Source) fixed {
 	return nil
 }
 
-func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {
+func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Generator, logger *slog.Logger) error {
 	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, g.Create, logger)
 	if err != nil {
 		return err
 	}
-	made, err := segment.New(ctx, counters.Store, g.Tag, g.Config(logger))
+	made, err := segment.New(ctx, counters.Store, g.Tag, g.TagsConfig(logger).Config)
 	if err != nil {
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
-	n.entry = newEntry(g.Common())
+	n.entry = newEntry(g.Name, g.Kind, g)
 	n.entry.Claimer = made
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{g.Name: made.Stats()} }
 	return nil

@@ -45,8 +45,8 @@ func TestServers(t *testing.T) {
 			s := open(t, text)
 			defer end(t, s)
 			for _, g := range parse(t, text).Generators {
-				if g.Common().Kind != "tags" {
-					draw(t, s, g.Common().Name, 2000)
+				if g.Kind != "tags" {
+					draw(t, s, g.Name, 2000)
 				}
 			}
 			if unready := s.Unready(); len(unready) != 0 {

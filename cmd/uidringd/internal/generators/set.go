@@ -41,13 +41,13 @@ type Set struct {
 
 // member is a generator of the config.
 type member struct {
-	name     string
-	config   config.Settings
-	optional bool
-	match    string // the pattern of tags; "" for all other kinds
-	logger   *slog.Logger
-	state    atomic.Pointer[state] // written by Open and keepStarting; read by all
+	*config.Generator
+	logger *slog.Logger
+	state  atomic.Pointer[state] // written by Open and keepStarting; read by all
 }
+
+// serves reports whether m may have a counter of a name under that name.
+func (m *member) serves(name string) bool { return m.Kind == "tags" && config.Match(m.Match, name) }
 
 // state is a generator that is open, or why it is not.
 type state struct {
@@ -72,11 +72,11 @@ func (s *Set) Open(ctx context.Context, name string) (*service.Entry, error) {
 // find returns the generator of a name, or the first that tag finds in tags. While tags are not
 // open, find does not look in others: they may count in another store.
 func (s *Set) find(name string, tag func(*tags) (*service.Entry, error)) (*service.Entry, error) {
-	if m := s.byName[name]; m != nil && m.match == "" {
+	if m := s.byName[name]; m != nil && m.Kind != "tags" {
 		return m.state.Load().entry, m.fault()
 	}
 	for _, m := range s.members {
-		if m.match == "" || !config.Match(m.match, name) {
+		if !m.serves(name) {
 			continue
 		}
 		if err := m.fault(); err != nil {
@@ -92,10 +92,10 @@ func (s *Set) find(name string, tag func(*tags) (*service.Entry, error)) (*servi
 
 // Source implements [service.Catalog]: each generator of the config is a source.
 func (s *Set) Source(name string) (i, n int) {
-	if m := s.byName[name]; m != nil && m.match == "" {
+	if m := s.byName[name]; m != nil && m.Kind != "tags" {
 		return slices.Index(s.members, m), len(s.members)
 	}
-	i = slices.IndexFunc(s.members, func(m *member) bool { return config.Match(m.match, name) })
+	i = slices.IndexFunc(s.members, func(m *member) bool { return m.serves(name) })
 	return max(i, 0), len(s.members) // an unknown name waits for nothing
 }
 
@@ -111,7 +111,7 @@ func (s *Set) Stats() map[string]uid.Stats {
 	for _, m := range s.members {
 		switch now := m.state.Load(); {
 		case now.err != nil:
-			all[m.name] = m.notStarted()
+			all[m.Name] = m.notStarted()
 		case now.tags == nil:
 			maps.Copy(all, now.stats())
 		}
@@ -124,7 +124,7 @@ func (s *Set) Unready() map[string]error {
 	unready := map[string]error{}
 	for _, m := range s.members {
 		if err := m.unready(); err != nil {
-			unready[m.name] = err
+			unready[m.Name] = err
 		}
 	}
 	return unready
@@ -137,8 +137,8 @@ func (s *Set) Ready(unready map[string]error) error {
 		return errors.New("no generator is ready")
 	}
 	for _, m := range s.members {
-		if !m.optional && unready[m.name] != nil {
-			return fmt.Errorf("generator %q is not ready, and the config does not mark it as optional", m.name)
+		if !m.Optional && unready[m.Name] != nil {
+			return fmt.Errorf("generator %q is not ready, and the config does not mark it as optional", m.Name)
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (s *Set) Ready(unready map[string]error) error {
 func (s *Set) Names() []string {
 	names := make([]string, len(s.members))
 	for i, m := range s.members {
-		names[i] = m.name
+		names[i] = m.Name
 	}
 	return names
 }
@@ -220,7 +220,7 @@ func (s *Set) join(faults []error) error {
 		if fault == nil {
 			continue
 		}
-		text, name := fault.Error(), strconv.Quote(s.members[i].name)
+		text, name := fault.Error(), strconv.Quote(s.members[i].Name)
 		if whose[text] == "" {
 			all, whose[text] = append(all, fault), "generator "+name
 		} else {
@@ -233,6 +233,6 @@ func (s *Set) join(faults []error) error {
 	return errors.Join(all...)
 }
 
-func newEntry(base *config.Base) *service.Entry {
-	return &service.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: base.IDs, Instance: uuid.NewString()}
+func newEntry(name, kind string, g *config.Generator) *service.Entry {
+	return &service.Entry{Name: name, Kind: kind, MaxIDs: g.IDs, Instance: uuid.NewString()}
 }

@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,31 +30,27 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}}
 	ctx, s.stop = context.WithCancel(ctx)
 	creating := map[string]*sync.WaitGroup{} // counters of a store, by its name
-	for i, entry := range c.Generators {
-		base := entry.Common()
-		m := &member{name: base.Name, config: entry.Settings, optional: base.Optional, logger: logger.With("generator", base.Name)}
-		if tags, many := entry.Settings.(*config.Tags); many {
-			m.match = tags.Match
-		}
+	for i := range c.Generators {
+		g := &c.Generators[i]
+		m := &member{Generator: g, logger: logger.With("generator", g.Name)}
 		m.state.Store(&state{err: service.ErrStarting})
-		s.members[i], s.byName[m.name] = m, m
-		store := m.config.StoreName()
-		if creating[store] == nil {
-			creating[store] = new(sync.WaitGroup)
+		s.members[i], s.byName[m.Name] = m, m
+		if creating[m.Store] == nil {
+			creating[m.Store] = new(sync.WaitGroup)
 		}
-		if m.counts() {
-			creating[store].Add(1)
+		if m.Kind == "segment" {
+			creating[m.Store].Add(1)
 		}
 	}
 	tried := make(chan struct{}, len(s.members))
 	for _, m := range s.members {
 		s.starts.Go(func() {
-			created := creating[m.config.StoreName()]
-			if m.match != "" {
+			created := creating[m.Store]
+			if m.Kind == "tags" {
 				created.Wait() // others may create the table
 			}
 			s.start(ctx, m, c)
-			if m.counts() {
+			if m.Kind == "segment" {
 				created.Done()
 			}
 			tried <- struct{}{}
@@ -96,9 +93,6 @@ func (s *Set) await(ctx context.Context, tried <-chan struct{}) error {
 // open reports whether a generator is open.
 func (s *Set) open() bool { return slices.Contains(s.faults(), nil) }
 
-// counts reports whether m is a counter, whose start may create the table that tags look for.
-func (m *member) counts() bool { return m.match == "" && m.config.Clock() == nil }
-
 func (s *Set) faults() []error {
 	faults := make([]error, len(s.members))
 	for i, m := range s.members {
@@ -109,7 +103,7 @@ func (s *Set) faults() []error {
 
 func (s *Set) start(ctx context.Context, m *member, c *config.Config) {
 	n := &state{set: s}
-	if err := n.open(ctx, c, m.config, m.logger); err != nil {
+	if err := n.open(ctx, c, m.Generator, m.logger); err != nil {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()
 		n = &state{err: cli.Named(errors.Join(err, n.close(closing)), "uidringd")}
@@ -152,14 +146,11 @@ func hopeless(err error) bool {
 
 // notStarted returns the Stats of a generator that is not open.
 func (m *member) notStarted() uid.Stats {
-	if clock := m.config.Clock(); clock != nil {
-		layout := clock.Layout
-		if layout == (bits.Layout{}) {
-			layout = bits.Fleet() // that of a new store
-		}
+	if m.Clocked() {
+		layout := cmp.Or(m.Layout, bits.Fleet()) // that of a new store
 		return uid.Stats{Clock: &uid.ClockStats{Layout: layout, LayoutEnd: layout.End(), Worker: -1, LeaseError: m.fault()}, LastError: m.fault()}
 	}
-	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: m.config.StoreName(), Tag: m.name}}
+	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: m.Store, Tag: m.Name}}
 }
 
 // fault returns why m is not open, nil if it is.

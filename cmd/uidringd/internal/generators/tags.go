@@ -1,7 +1,6 @@
 package generators
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 // tags serves the counters of a store whose tags match a pattern.
 type tags struct {
 	*segment.Tags
-	about   *config.Tags
+	about   *config.Generator
 	entries *lru.Cache[string, *service.Entry] // of tags that were opened, also of those that were closed since
 	refused atomic.Pointer[refusal]            // nil once the store has answered; written by open, read by unready and keepAsking
 }
@@ -34,17 +33,17 @@ type refusal struct {
 // askEvery is how soon tags that the store refused are tried again.
 const askEvery = 5 * time.Second
 
-func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
+func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Generator, logger *slog.Logger) error {
 	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, false, logger)
 	if err != nil {
 		return err
 	}
-	looking, cancel := context.WithTimeout(ctx, cmp.Or(g.LoadTimeout, segment.DefaultLoadTimeout))
+	looking, cancel := context.WithTimeout(ctx, g.LoadTimeout)
 	defer cancel()
 	if _, err := counters.Store.List(looking); err != nil && !errors.Is(err, segment.ErrUnknownTag) { // which is that of a missing table
 		return counters.Wrap(err)
 	}
-	made, err := segment.NewTags(counters.Store, g.Config(logger))
+	made, err := segment.NewTags(counters.Store, g.TagsConfig(logger))
 	if err != nil {
 		return counters.Wrap(err)
 	}
@@ -87,7 +86,7 @@ func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 	case err != nil:
 		return nil, err
 	}
-	e := newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.about.IDs})
+	e := newEntry(tag, "segment", t.about)
 	e.Claimer = tagged{t.Tags, tag}
 	if before, found, _ := t.entries.PeekOrAdd(tag, e); found {
 		return before, nil

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/figures"
 )
@@ -51,20 +50,19 @@ type listed struct {
 func (s *server) listed() []listed {
 	unready := s.look()
 	all := make([]listed, len(s.config.Generators))
-	for i, entry := range s.config.Generators {
-		base := entry.Common()
+	for i, base := range s.config.Generators {
 		g := listed{Name: base.Name, Path: base.Name, Most: figures.Grouped(int64(cmp.Or(base.IDs, s.config.Limits.IDs))), About: "Ids of a counter."}
 		find := url.Values{"name": {g.Name}}
-		if entry.Clock() != nil {
+		if base.Clocked() {
 			how := base.Kind
 			if open, err := s.set.Get(base.Name); err == nil { // the config may leave the layout to the store
 				how += ", " + open.Layout.String()
 			}
 			g.clocked, g.About = true, "Unique ids that carry their time ("+how+")."
 		}
-		if tags, many := entry.Settings.(*config.Tags); many {
-			g.Path, g.About = "TAG", "Ids of every counter whose tag matches "+tags.Match+"."
-			find = url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}
+		if base.Kind == "tags" {
+			g.Path, g.About = "TAG", "Ids of every counter whose tag matches "+base.Match+"."
+			find = url.Values{"q": {base.Match[:strings.IndexAny(base.Match+"*", `*?[\`)]}}
 		}
 		if err := unready[base.Name]; err != nil {
 			g.Fault = service.Reason(err)
