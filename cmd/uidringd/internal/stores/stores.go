@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,10 +55,8 @@ func reach(ctx context.Context, hosts []string) error {
 		})
 	}
 	dials.Wait()
-	for _, fault := range faults {
-		if fault == nil {
-			return nil
-		}
+	if slices.Contains(faults, nil) {
+		return nil
 	}
 	return errors.Join(faults...)
 }

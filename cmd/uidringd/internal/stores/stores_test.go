@@ -65,8 +65,8 @@ func closes(t *testing.T, open *database.Leases) {
 	need.Must(t, open.Close())
 }
 
-// refused opens a store that does not open. It returns the error, which has no secret.
-func refused(t *testing.T, dsn string) error {
+// refused opens a store that does not open. The error has texts, and no secret.
+func refused(t *testing.T, dsn string, texts ...string) {
 	t.Helper()
 	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{})
 	if err == nil {
@@ -79,7 +79,11 @@ func refused(t *testing.T, dsn string) error {
 	if strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("%v shows a password", err)
 	}
-	return err
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %q", dsn, err, text)
+		}
+	}
 }
 
 func TestEtcd(t *testing.T) {
@@ -114,9 +118,7 @@ func TestEtcdPassword(t *testing.T) {
 	give(t, "etcd://ids:s%40cret@"+host)
 	refused(t, "etcd://ids:wrong@"+host)
 	refused(t, "etcd://"+host)
-	if err := refused(t, "etcd://ids:s%40cret@"+host+"/elsewhere"); !strings.Contains(err.Error(), "the user's role needs "+workeretcd.Role("/elsewhere")) {
-		t.Errorf("%v, want the right", err)
-	}
+	refused(t, "etcd://ids:s%40cret@"+host+"/elsewhere", "the user's role needs "+workeretcd.Role("/elsewhere"))
 }
 
 func TestRedis(t *testing.T) {
@@ -125,15 +127,11 @@ func TestRedis(t *testing.T) {
 	give(t, "redis://ids:secret@"+single.Address()+"?prefix="+url.QueryEscape("{ids}:workers"))
 	give(t, "redis://:secret@"+single.Address()+"/3")
 	give(t, "redis://default:secret@"+single.Address()+"?prefix="+url.QueryEscape("{other}"))
-	if err := refused(t, "redis://:wrong@"+single.Address()); !strings.Contains(err.Error(), "WRONGPASS") {
-		t.Errorf("%v, want WRONGPASS", err)
-	}
+	refused(t, "redis://:wrong@"+single.Address(), "WRONGPASS")
 	host, options := front(t, single.Address())
 	give(t, "rediss://:secret@"+host+"?"+options.Encode())
 	options.Del("ca")
-	if err := refused(t, "rediss://:secret@"+host+"?"+options.Encode()); !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("%v, want a certificate that is not trusted", err)
-	}
+	refused(t, "rediss://:secret@"+host+"?"+options.Encode(), "certificate")
 }
 
 func TestRedisCluster(t *testing.T) {
@@ -180,12 +178,8 @@ func TestUnavailable(t *testing.T) {
 	need.Must(t, err)
 	defer silent.Close()
 	for _, scheme := range []string{"etcd", "redis", "zk"} {
-		if err := refused(t, scheme+"://user:secret@"+nobody); !strings.Contains(err.Error(), "connection refused") {
-			t.Errorf("%v, want the cause", err)
-		}
-		if err := refused(t, scheme+"://user:secret@"+silent.Addr().String()+"?timeout=200ms"); !strings.Contains(err.Error(), "no answer within 200ms") {
-			t.Errorf("%v, want the time-out", err)
-		}
+		refused(t, scheme+"://user:secret@"+nobody, "connection refused")
+		refused(t, scheme+"://user:secret@"+silent.Addr().String()+"?timeout=200ms", "no answer within 200ms")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errStopped)
 		if _, err := stores.At(scheme+"://"+nobody, "the test").Leases(ctx, lease.Config{}); !errors.Is(err, errStopped) {
