@@ -13,10 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	redigo "github.com/gomodule/redigo/redis"
 	"github.com/redis/go-redis/v9"
@@ -103,14 +101,7 @@ func stopBehind(t *testing.T, first *running, web, calls, at string) {
 	}
 	asked := &http.Client{Transport: new(http.Transport)}
 	defer asked.CloseIdleConnections()
-	type client struct {
-		name  string
-		lost  int64 // at most
-		draw  func() error
-		drawn atomic.Int64
-		fails atomic.Int64
-	}
-	clients := []client{
+	clients := []*client{
 		{name: "gRPC", draw: func() error {
 			return called.Invoke(t.Context(), "/uidring.v1.IdService/Next", &uidringv1.NextRequest{Name: "ids"}, new(uidringv1.NextResponse))
 		}},
@@ -127,13 +118,8 @@ func stopBehind(t *testing.T, first *running, web, calls, at string) {
 		}},
 	}
 	if at != "" {
-		clients = append(clients, []client{
-			{name: "redigo", lost: 1, draw: func() error {
-				conn := pool.Get()
-				defer conn.Close()
-				_, err := redigo.Int64(conn.Do("INCR", "ids"))
-				return err
-			}},
+		clients = append(clients, []*client{
+			{name: "redigo", lost: 1, draw: func() error { return incr(pool, "ids") }},
 			{name: "go-redis without retries", lost: 1, draw: func() error { return once.Incr(t.Context(), "ids").Err() }},
 			{name: "go-redis", draw: func() error { return retrying.Incr(t.Context(), "ids").Err() }},
 			{name: "rueidis", lost: 1, draw: func() error {
@@ -143,43 +129,23 @@ func stopBehind(t *testing.T, first *running, web, calls, at string) {
 			{name: "predis", lost: 1, draw: scripted(t, at, "php", "-r", drawPHP)},
 		}...)
 	}
-	for i := range clients {
-		servertest.Eventually(t, clients[i].name+" is served", func() bool { return clients[i].draw() == nil })
-	}
 	enough := make(chan struct{})
 	var drawing sync.WaitGroup
-	for i := range clients {
-		c := &clients[i]
-		drawing.Go(func() {
-			for {
-				select {
-				case <-enough:
-					return
-				case <-time.After(time.Millisecond):
-				}
-				if err := c.draw(); err != nil {
-					c.fails.Add(1)
-					t.Logf("%s: %v", c.name, err)
-				} else {
-					c.drawn.Add(1)
-				}
-			}
-		})
+	for _, c := range clients {
+		servertest.Eventually(t, c.name+" is served", func() bool { return c.draw() == nil })
 	}
-	if code := first.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d: %s", code, &first.log)
+	for _, c := range clients {
+		drawing.Go(func() { c.run(t, enough) })
 	}
-	for i := range clients {
-		c := &clients[i]
+	first.stop(t)
+	for _, c := range clients {
 		already := c.drawn.Load()
 		servertest.Eventually(t, c.name+" draws from the second server", func() bool { return c.drawn.Load() > already+10 })
 	}
 	close(enough)
 	drawing.Wait()
-	for i := range clients {
-		if c := &clients[i]; c.fails.Load() > c.lost {
-			t.Errorf("%s lost %d of %d calls, want %d at most", c.name, c.fails.Load(), c.drawn.Load(), c.lost)
-		}
+	for _, c := range clients {
+		c.done(t)
 	}
 }
 

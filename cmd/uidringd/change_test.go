@@ -67,7 +67,7 @@ func changeLayout(t *testing.T) {
 				t.Errorf("%s, want the layout %s", got, want)
 			}
 		}
-		if _, page := get(t, http.DefaultClient, r.url+"/"); !strings.Contains(page, "(cached, 31/23/9,epoch=2026-01-01,unit=1s)") {
+		if _, page := r.get(t, "/"); !strings.Contains(page, "(cached, 31/23/9,epoch=2026-01-01,unit=1s)") {
 			t.Errorf("the page has another layout: %s", page)
 		}
 		if !strings.Contains(r.log.String(), "31/23/9") {

@@ -33,6 +33,18 @@ func within(t *testing.T, began time.Time, seconds int, what string) {
 	}
 }
 
+// startRefused starts a server, which has to end at once and say why.
+func startRefused(t *testing.T, config, want string) {
+	t.Helper()
+	began := time.Now()
+	cmd := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--config", write(t, t.TempDir(), "c.yaml", config))
+	out, _ := cmd.CombinedOutput()
+	within(t, began, 10, "until the start is refused: "+want)
+	if code := cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(string(out), want) {
+		t.Errorf("exit code %d, %s; want %q", code, out, want)
+	}
+}
+
 // drilled has a generator of each kind that needs its store again and again.
 const drilled = `
 generators:
@@ -42,6 +54,14 @@ generators:
 shutdown: {delay: 0s}
 `
 
+// createCounters creates the counters that drill uses.
+func createCounters(t *testing.T, dsn string) {
+	t.Helper()
+	for _, tag := range []string{"orders", "customer-eu"} {
+		uidringd.Succeed(t, "segments", "create", tag, "--dsn", dsn)
+	}
+}
+
 // drill has a store refuse writes beneath a server that was ready. Requests are served from memory, then
 // fail; the server is not ready, and says why in the log; once the store takes writes again, the same
 // process is ready and its ids go on.
@@ -50,7 +70,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 	last := map[string]string{}
 	draw := func() (failed bool) {
 		for _, name := range []string{"ids", "orders", "customer-eu"} {
-			status, text := get(t, http.DefaultClient, r.url+"/v1/"+name)
+			status, text := r.get(t, "/v1/"+name)
 			switch {
 			case status != http.StatusOK:
 				failed = true
@@ -62,10 +82,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 		}
 		return failed
 	}
-	ready := func() bool {
-		status, _ := get(t, http.DefaultClient, r.url+"/readyz")
-		return status == http.StatusOK
-	}
+	ready := func() bool { return r.ready(t) }
 	servertest.Eventually(t, "the server is ready", ready)
 	if draw() {
 		t.Fatal("a server that is ready does not serve")
@@ -76,7 +93,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 	}
 	servertest.Eventually(t, "all requests fail, and the server is not ready", func() bool {
 		draw()
-		_, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+		_, metrics := r.get(t, "/metrics")
 		return !ready() && strings.Contains(metrics, "\nuidringd_generator_ready{generator=\"ids\"} 0\n") &&
 			strings.Contains(metrics, "\nuidringd_generator_ready{generator=\"orders\"} 0\n") &&
 			strings.Contains(metrics, "\nuidringd_generator_ready{generator=\"customers\"} 0\n")
@@ -94,9 +111,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 	for _, want := range []string{"renewing the number again", "reserving ids again", "ready again"} {
 		servertest.Eventually(t, "the log has "+want, func() bool { return strings.Contains(r.log.String(), want) })
 	}
-	if code := r.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d: %s", code, &r.log)
-	}
+	r.stop(t)
 }
 
 // The store ends, and begins again.
@@ -105,9 +120,7 @@ func TestDrillStoreDown(t *testing.T) {
 	server := servertest.StartRedis(t, servertest.Durable...)
 	link := servertest.NewLink(t, func() string { return server.Address() }) // the address of the second start is another
 	t.Setenv("UIDRINGD_TEST_STORE", "redis://"+link.Address())
-	for _, tag := range []string{"orders", "customer-eu"} {
-		uidringd.Succeed(t, "segments", "create", tag, "--dsn", "redis://"+link.Address())
-	}
+	createCounters(t, "redis://"+link.Address())
 	r := startConfig(t, "stores: [{name: db, env: UIDRINGD_TEST_STORE}]"+drilled)
 	drill(t, r, "connection refused", func() {
 		link.Cut()
@@ -122,9 +135,7 @@ func TestDrillStoreDown(t *testing.T) {
 func TestDrillDiskFull(t *testing.T) {
 	need.CI(t)
 	dir := t.TempDir()
-	for _, tag := range []string{"orders", "customer-eu"} {
-		uidringd.Succeed(t, "segments", "create", tag, "--dsn", dir+"/ids.db")
-	}
+	createCounters(t, dir+"/ids.db")
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", "stores: [{name: db, url: ids.db}]"+drilled))
 	limit := func(bytes uint64) {
 		t.Helper()
@@ -146,9 +157,7 @@ func TestDrillRightsRevoked(t *testing.T) {
 			name := user.User.Username()
 			grants := uidringd.Succeed(t, "schema", kind, "--user", name)
 			clitest.Client(t, owner, grants)
-			for _, tag := range []string{"orders", "customer-eu"} {
-				uidringd.Succeed(t, "segments", "create", tag, "--dsn", owner.String())
-			}
+			createCounters(t, owner.String())
 			t.Setenv("UIDRINGD_TEST_STORE", user.String())
 			r := startConfig(t, "stores: [{name: db, env: UIDRINGD_TEST_STORE}]"+drilled)
 			var revokes, again strings.Builder
@@ -199,12 +208,8 @@ func TestDrillRestored(t *testing.T) {
 			if log := r.log.String(); !strings.Contains(log, "the number is lost") {
 				t.Errorf("the log lacks the loss: %s", log)
 			}
-			if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
-				t.Errorf("%d: %s", status, text)
-			}
-			if code := r.end(t, syscall.SIGTERM); code != 0 {
-				t.Errorf("exit code %d: %s", code, &r.log)
-			}
+			r.serves(t, "/v1/ids")
+			r.stop(t)
 		})
 	}
 }
@@ -230,24 +235,14 @@ func TestDrillRefused(t *testing.T) {
 		fmt.Sprintf("?timestamp=%d", time.Now().Add(-2*time.Minute).Unix()): "ahead of the store's",
 		fmt.Sprintf("?timestamp=%d", time.Now().Add(2*time.Minute).Unix()):  "behind the store's",
 	} {
-		began := time.Now()
-		cmd := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--config", write(t, t.TempDir(), "c.yaml", config(query, one)))
-		out, _ := cmd.CombinedOutput()
-		within(t, began, 10, "until the start is refused: "+want)
-		if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(string(out), want) {
-			t.Errorf("exit code %d, %s; want 1 and %q", code, out, want)
-		}
+		startRefused(t, config(query, one), want)
 		if after := rows(); after != before {
 			t.Errorf("%d rows, %d before", after, before)
 		}
 	}
-	if code := r.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d: %s", code, &r.log)
-	}
+	r.stop(t)
 	r = startConfig(t, config("", one)) // which has the number that is free again
-	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
-		t.Errorf("%d: %s", status, text)
-	}
+	r.serves(t, "/v1/ids")
 }
 
 // A layout ends beneath a server. Requests fail, restarts too, until the layout is changed.
@@ -259,31 +254,19 @@ func TestDrillLayoutEnded(t *testing.T) {
 	config := "stores: [{name: db, url: \"" + owner.String() + "\"}]\ngenerators: [{name: ids, kind: default, store: db}]\nshutdown: {delay: 0s}\n"
 	stated := strings.Replace(config, "store: db}", "store: db, layout: \""+ending+"\"}", 1)
 	r := startConfig(t, stated)
-	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
-		t.Fatalf("%d: %s", status, text)
-	}
+	r.serves(t, "/v1/ids")
 	servertest.Eventually(t, "requests fail", func() bool {
-		status, _ := get(t, http.DefaultClient, r.url+"/v1/ids")
+		status, _ := r.get(t, "/v1/ids")
 		return status == http.StatusInternalServerError
 	})
-	if status, text := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusServiceUnavailable {
+	if status, text := r.get(t, "/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("readyz: %d %s", status, text)
 	}
-	if code := r.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d: %s", code, &r.log)
-	}
+	r.stop(t)
 	for text, want := range map[string]string{stated: "which ended at", config: "layout has run out of time"} {
-		began := time.Now()
-		cmd := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--config", write(t, t.TempDir(), "c.yaml", text))
-		out, _ := cmd.CombinedOutput()
-		within(t, began, 10, "until the start is refused: "+want)
-		if code := cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(string(out), want) {
-			t.Errorf("exit code %d, %s; want %q", code, out, want)
-		}
+		startRefused(t, text, want)
 	}
 	uidringd.Succeed(t, "layout", "change", "--to", "fleet", "--dsn", owner.String())
 	r = startConfig(t, config)
-	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
-		t.Errorf("%d: %s", status, text)
-	}
+	r.serves(t, "/v1/ids")
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"net/http"
-	"syscall"
 	"testing"
 	"time"
 
@@ -44,7 +43,7 @@ generators:
 shutdown: {delay: 0s}
 `)
 			status := func(path string) int {
-				status, _ := get(t, http.DefaultClient, r.url+path)
+				status, _ := r.get(t, path)
 				return status
 			}
 			f.Demote(t, "WORKER_NODE", "WORKER_LEASE", "leaf_alloc")
@@ -57,9 +56,7 @@ shutdown: {delay: 0s}
 				servertest.Eventually(t, "the counter counts", func() bool { return status("/v1/orders") == http.StatusOK })
 			}
 			within(t, began, 5, "from the promotion until all requests are served")
-			if code := r.end(t, syscall.SIGTERM); code != 0 {
-				t.Errorf("exit code %d: %s", code, &r.log)
-			}
+			r.stop(t)
 		})
 	}
 }

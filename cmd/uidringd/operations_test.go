@@ -34,7 +34,7 @@ shutdown: {delay: 0s, release: 1s}
 	is := func(path string, want int, text string) {
 		t.Helper()
 		servertest.Eventually(t, text, func() bool {
-			status, got := get(t, http.DefaultClient, r.url+path)
+			status, got := r.get(t, path)
 			return status == want && got == text
 		})
 	}
@@ -43,12 +43,12 @@ shutdown: {delay: 0s, release: 1s}
 	store.Pause()
 	const note = "generator \"ids\" is not ready: no time is reserved under its worker number\n"
 	is("/readyz", http.StatusOK, "ready\n"+note)
-	if status, _ := get(t, http.DefaultClient, r.url+"/v1/customers"); status != http.StatusServiceUnavailable {
+	if status, _ := r.get(t, "/v1/customers"); status != http.StatusServiceUnavailable {
 		t.Errorf("a tag: %d, want 503", status)
 	}
 	const unanswered = "generator \"tags\" is not ready: its store is unavailable\n"
 	is("/readyz", http.StatusServiceUnavailable, "not ready: generator \"tags\" is not ready, and the config does not mark it as optional\n"+note+unanswered)
-	if _, text := get(t, http.DefaultClient, r.url+"/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"tags\"} 0\n") {
+	if _, text := r.get(t, "/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"tags\"} 0\n") {
 		t.Errorf("the metrics are %s", text)
 	}
 	is("/readyz?generator=ids", http.StatusServiceUnavailable, "not ready: no time is reserved under its worker number\n"+note)
@@ -56,20 +56,16 @@ shutdown: {delay: 0s, release: 1s}
 	is("/readyz?generator=no", http.StatusNotFound, "there is no generator \"no\" in the config\n")
 	health(t, r, "", "NOT_SERVING")
 	health(t, r, "ids", "NOT_SERVING")
-	if _, text := get(t, http.DefaultClient, r.url+"/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"ids\"} 0\n") || !strings.Contains(text, "\nuidringd_generator_ready{generator=\"fixed\"} 1\n") {
+	if _, text := r.get(t, "/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"ids\"} 0\n") || !strings.Contains(text, "\nuidringd_generator_ready{generator=\"fixed\"} 1\n") {
 		t.Errorf("the metrics are %s", text)
 	}
-	if status, _ := get(t, http.DefaultClient, r.url+"/healthz"); status != http.StatusOK {
-		t.Errorf("healthz: %d, want 200", status)
-	}
+	r.serves(t, "/healthz")
 	for _, path := range []string{"/metrics", "/status/stats.json"} {
-		if status, text := get(t, http.DefaultClient, r.url+path); status != http.StatusOK || strings.Contains(text, "secret-1") {
+		if status, text := r.get(t, path); status != http.StatusOK || strings.Contains(text, "secret-1") {
 			t.Errorf("%s: %d, %s", path, status, text)
 		}
 	}
-	if status, _ := get(t, http.DefaultClient, r.url+"/v1/fixed"); status != http.StatusOK {
-		t.Errorf("the other generator: %d, want 200", status)
-	}
+	r.serves(t, "/v1/fixed")
 	store.Continue()
 	is("/readyz", http.StatusOK, "ready\n")
 	store.Pause()
@@ -92,13 +88,13 @@ func TestMetrics(t *testing.T) {
 		answer.Body.Close()
 	}
 	for _, path := range []string{"/v1/ids", "/v1/orders", "/v1/nosuch", "/status/", "/status/stats.json", "/nosuch"} {
-		get(t, http.DefaultClient, r.url+path)
+		r.get(t, path)
 	}
-	_, page := get(t, http.DefaultClient, r.url+"/status/")
+	_, page := r.get(t, "/status/")
 	if !strings.Contains(page, "ids") || !strings.Contains(page, "orders") {
 		t.Errorf("the status page lacks a generator: %s", page)
 	}
-	_, text := get(t, http.DefaultClient, r.url+"/metrics")
+	_, text := r.get(t, "/metrics")
 	for _, want := range []string{
 		`uidringd_request_duration_seconds_count{code="200",route="/uidring.v1.IdService/Next"} 1`,
 		`uidringd_request_duration_seconds_count{code="404",route="/uidring.v1.IdService/Next"} 1`,
@@ -120,9 +116,7 @@ func TestMetrics(t *testing.T) {
 	if t.Failed() {
 		t.Log(text)
 	}
-	if code := r.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	r.stop(t)
 }
 
 // Probes and scrapes of any protocol, whatever they are told, have no line in the log and are not
@@ -132,7 +126,7 @@ func TestProbes(t *testing.T) {
 	client := dialRedis(t, redis.Options{Addr: r.redisAddress})
 	probe := func(ready int) {
 		for path, want := range map[string]int{"/healthz": 200, "/readyz": ready, "/readyz?generator=ids": ready, "/metrics": 200} {
-			if status, text := get(t, http.DefaultClient, r.url+path); status != want {
+			if status, text := r.get(t, path); status != want {
 				t.Errorf("%s: %d %s, want %d", path, status, text, want)
 			}
 		}
@@ -142,11 +136,11 @@ func TestProbes(t *testing.T) {
 		}
 	}
 	probe(200)
-	get(t, http.DefaultClient, r.url+"/readyz?generator=oders")
+	r.get(t, "/readyz?generator=oders")
 	need.Must(t, r.cmd.Process.Signal(syscall.SIGTERM))
 	servertest.Eventually(t, "it is stopping", func() bool { return strings.Contains(r.log.String(), "msg=stopping") })
 	probe(503)
-	_, text := get(t, http.DefaultClient, r.url+"/metrics")
+	_, text := r.get(t, "/metrics")
 	for _, route := range []string{"healthz", "metrics", "Health/Check", "redis PING"} {
 		if log := r.log.String(); strings.Contains(log, route) || strings.Contains(text, route) {
 			t.Errorf("%s is in the log or the metrics: %s %s", route, log, text)
@@ -176,7 +170,7 @@ func TestOpenFiles(t *testing.T) {
 		need.Must(t, err)
 		defer conn.Close()
 	}
-	status, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+	status, metrics := r.get(t, "/metrics")
 	if want := fmt.Sprintf("\nuidringd_connections %d\n", most); status != http.StatusOK || !strings.Contains(metrics, want) {
 		t.Errorf("%d, the metrics lack %q: %s", status, want, metrics)
 	}

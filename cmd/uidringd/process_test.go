@@ -9,8 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
+	redigo "github.com/gomodule/redigo/redis"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
@@ -102,6 +106,76 @@ func (r *running) end(t *testing.T, s os.Signal) int {
 	need.Must(t, r.cmd.Process.Signal(s))
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode()
+}
+
+// stop ends the server as an operator does.
+func (r *running) stop(t *testing.T) {
+	t.Helper()
+	if code := r.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d: %s", code, &r.log)
+	}
+}
+
+// get asks the server and returns the answer's status and text.
+func (r *running) get(t *testing.T, path string, header ...string) (int, string) {
+	t.Helper()
+	return get(t, http.DefaultClient, r.url+path, header...)
+}
+
+// serves expects an answer of status 200.
+func (r *running) serves(t *testing.T, path string) {
+	t.Helper()
+	if status, text := r.get(t, path); status != http.StatusOK {
+		t.Errorf("%s: %d %s", path, status, text)
+	}
+}
+
+// ready reports whether /readyz answers 200.
+func (r *running) ready(t *testing.T) bool {
+	t.Helper()
+	status, _ := r.get(t, "/readyz")
+	return status == http.StatusOK
+}
+
+// client draws ids until it is told to stop.
+type client struct {
+	name         string
+	lost         int64 // calls that may fail
+	draw         func() error
+	drawn, fails atomic.Int64
+}
+
+// run draws until enough is closed.
+func (c *client) run(t *testing.T, enough <-chan struct{}) {
+	for {
+		select {
+		case <-enough:
+			return
+		case <-time.After(time.Millisecond):
+		}
+		if err := c.draw(); err != nil {
+			c.fails.Add(1)
+			t.Logf("%s: %v", c.name, err)
+		} else {
+			c.drawn.Add(1)
+		}
+	}
+}
+
+// done reports a client that lost too many calls.
+func (c *client) done(t *testing.T) {
+	t.Helper()
+	if c.fails.Load() > c.lost {
+		t.Errorf("%s lost %d of %d calls, want %d at most", c.name, c.fails.Load(), c.drawn.Load(), c.lost)
+	}
+}
+
+// incr draws an order through a pool of redigo.
+func incr(pool *redigo.Pool, name string) error {
+	conn := pool.Get()
+	defer conn.Close()
+	_, err := redigo.Int64(conn.Do("INCR", name))
+	return err
 }
 
 // dialRedis returns a client that has a pool.

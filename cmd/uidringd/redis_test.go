@@ -26,7 +26,7 @@ func TestRedisFirstStart(t *testing.T) {
 	if ids := shell(t, r.redisCommand); len(ids) != 1 {
 		t.Errorf("%s: %v", r.redisCommand, ids)
 	}
-	_, page := get(t, http.DefaultClient, r.url+"/")
+	_, page := r.get(t, "/")
 	lines := regexp.MustCompile(`<pre>(redis-cli .*)</pre>`).FindAllStringSubmatch(page, -1)
 	for _, line := range lines {
 		if ids := shell(t, line[1]); len(ids) != 1 {
@@ -41,7 +41,7 @@ func TestRedisFirstStart(t *testing.T) {
 	}
 	other := &running{cmd: process(t, t.TempDir(), "--listen", "127.0.0.1:0")}
 	other.begin(t)
-	if status, _ := get(t, http.DefaultClient, other.url+"/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process uses its port") {
+	if status, _ := other.get(t, "/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process uses its port") {
 		t.Errorf("%d, %s", status, &other.log)
 	}
 	other.end(t, os.Interrupt)

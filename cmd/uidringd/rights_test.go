@@ -3,7 +3,6 @@
 package main
 
 import (
-	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,8 +17,7 @@ func TestRights(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			owner, user := clitest.User(t, kind)
 			clitest.Client(t, owner, uidringd.Succeed(t, "schema", kind, "--user", user.User.Username()))
-			uidringd.Succeed(t, "segments", "create", "orders", "--dsn", owner.String())
-			uidringd.Succeed(t, "segments", "create", "customer-eu", "--dsn", owner.String())
+			createCounters(t, owner.String())
 			uidringd.Succeed(t, "segments", "create", "items", "--table", "sequence", "--dsn", owner.String())
 			t.Setenv("UIDRINGD_TEST_STORE", user.String())
 			for range 2 {
@@ -33,9 +31,7 @@ generators:
   - {name: customers, kind: tags, match: customer-*, store: db}
 `)
 				for _, path := range []string{"ids", "more", "orders", "items", "customer-eu"} {
-					if status, text := get(t, http.DefaultClient, r.url+"/v1/"+path); status != http.StatusOK {
-						t.Errorf("%s: %d, %s", path, status, text)
-					}
+					r.serves(t, "/v1/"+path)
 				}
 				if code := r.end(t, syscall.SIGTERM); code != 0 || strings.Contains(r.log.String(), "level=WARN") {
 					t.Errorf("exit code %d: %s", code, &r.log)

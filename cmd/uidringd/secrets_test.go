@@ -57,13 +57,13 @@ tokens:
 		if tt.token != "" {
 			header = append(header, "Authorization: Bearer "+tt.token)
 		}
-		status, text := get(t, http.DefaultClient, r.url+tt.path, header...)
+		status, text := r.get(t, tt.path, header...)
 		if status != tt.want {
 			t.Errorf("%s with %q: %d, want %d", tt.path, tt.token, status, tt.want)
 		}
 		all += text
 	}
-	_, metrics := get(t, http.DefaultClient, r.url+"/metrics", "Authorization: Bearer secret-3")
+	_, metrics := r.get(t, "/metrics", "Authorization: Bearer secret-3")
 	for _, want := range []string{`caller="app",code="200"} 1`, `caller="app",code="403"} 2`, `caller="(none)",code="401"} 5`, `caller="ops",code="403"} 1`} {
 		if !strings.Contains(metrics, "\nuidringd_caller_requests_total{"+want+"\n") {
 			t.Errorf("no %s in %s", want, metrics)
@@ -144,7 +144,7 @@ Content-Length: 17
 			t.Errorf("%.60q: %.200q, %v; want a refusal", request, answer, err)
 		}
 	}
-	_, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+	_, metrics := r.get(t, "/metrics")
 	_ = r.end(t, os.Interrupt)
 	for place, text := range map[string]string{"the log": r.log.String(), "the metrics": metrics} {
 		if strings.Contains(strings.ToLower(text), "forged") {

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/need"
@@ -45,7 +44,7 @@ func TestFirstStart(t *testing.T) {
 	seen := map[string]bool{}
 	for begun := range 2 {
 		r := start(t, dir)
-		status, page := get(t, http.DefaultClient, r.url+"/")
+		status, page := r.get(t, "/")
 		lines := curls(page)
 		if status != http.StatusOK || len(lines) != 8 {
 			t.Errorf("%d, %d lines of curl, want 8: %s", status, len(lines), page)
@@ -63,12 +62,10 @@ func TestFirstStart(t *testing.T) {
 			}
 		}
 		// 1 + 5 + 5 + 1000 orders of the page, and the next: none is lost by the restart.
-		if _, text := get(t, http.DefaultClient, r.url+"/v1/orders"); text != fmt.Sprintln(1012*(begun+1)) {
+		if _, text := r.get(t, "/v1/orders"); text != fmt.Sprintln(1012*(begun+1)) {
 			t.Errorf("order %q after start %d, want %d", text, begun, 1012*(begun+1))
 		}
-		if code := r.end(t, syscall.SIGTERM); code != 0 {
-			t.Errorf("exit code %d, want 0: %s", code, &r.log)
-		}
+		r.stop(t)
 	}
 	if len(seen) != 2*11 {
 		t.Errorf("%d ids, want 22", len(seen))
@@ -94,11 +91,11 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 `)
 	bearer := "Authorization: Bearer " + token
 	for range 3 {
-		_, _ = get(t, http.DefaultClient, r.url+"/v1/spent", bearer)
+		_, _ = r.get(t, "/v1/spent", bearer)
 	}
 	page := ""
 	servertest.Eventually(t, "the page says what is not ready", func() bool {
-		_, page = get(t, http.DefaultClient, r.url+"/", bearer)
+		_, page = r.get(t, "/", bearer)
 		return strings.Contains(page, `<a href="status/?name=spent">Not ready</a>: `)
 	})
 	var names []string
@@ -122,7 +119,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 			t.Errorf("no %s in %s", want, page)
 		}
 	}
-	if _, status := get(t, http.DefaultClient, r.url+"/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
+	if _, status := r.get(t, "/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
 		t.Errorf("the status page has no link to the other page, or Go's names: %s", status)
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	redigo "github.com/gomodule/redigo/redis"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
@@ -37,7 +37,7 @@ log: {requests_per_s: 0}
 `)
 	r := start(t, dir, "--config", config)
 	var clients sync.WaitGroup
-	var answered, failed, drawn atomic.Int64
+	var answered atomic.Int64
 	for range 4 {
 		clients.Go(func() {
 			client := &http.Client{Transport: new(http.Transport)} // a connection of its own
@@ -45,7 +45,6 @@ log: {requests_per_s: 0}
 			for {
 				answer, err := client.Get(r.url + "/v1/ids?n=10")
 				if err != nil || answer.StatusCode != http.StatusOK {
-					failed.Add(1)
 					t.Error(answer, err)
 					return
 				}
@@ -59,77 +58,42 @@ log: {requests_per_s: 0}
 	}
 	enough := make(chan struct{})
 	pool := dialRedis(t, redis.Options{Addr: r.redisAddress, PoolSize: 4})
-	for range 4 {
-		clients.Go(func() {
-			for {
-				select {
-				case <-enough:
-					return
-				default:
-				}
-				if err := pool.Incr(t.Context(), "orders").Err(); err != nil {
-					failed.Add(1)
-					t.Error(err)
-					return
-				}
-				drawn.Add(1)
-			}
-		})
-	}
 	single := &redigo.Pool{MaxIdle: 1, Dial: func() (redigo.Conn, error) { return redigo.Dial("tcp", r.redisAddress) }}
 	defer single.Close()
-	var alone, lost atomic.Int64
-	clients.Go(func() {
-		for {
-			select {
-			case <-enough:
-				return
-			default:
-			}
-			conn := single.Get()
-			if _, err := redigo.Int64(conn.Do("INCR", "orders")); err != nil {
-				lost.Add(1)
-			} else {
-				alone.Add(1)
-			}
-			conn.Close()
-		}
-	})
+	pooled := &client{name: "a pool of four connections", draw: func() error { return pool.Incr(t.Context(), "orders").Err() }}
+	alone := &client{name: "a pool of one connection", draw: func() error { return incr(single, "orders") }}
+	for _, c := range []*client{pooled, pooled, pooled, pooled, alone} {
+		clients.Go(func() { c.run(t, enough) })
+	}
 	draw := func(n int64) {
-		for until, other := drawn.Load()+n, alone.Load()+n; (drawn.Load() < until || alone.Load() < other) && failed.Load() == 0; {
-			time.Sleep(time.Millisecond)
-		}
+		until, other := pooled.drawn.Load()+n, alone.drawn.Load()+n
+		servertest.Eventually(t, "Redis clients draw", func() bool { return pooled.drawn.Load() >= until && alone.drawn.Load() >= other })
 	}
 	draw(100)
-	for answered.Load() < 100 {
+	for answered.Load() < 100 && !t.Failed() {
 		runtime.Gosched()
 	}
 	need.Must(t, r.cmd.Process.Signal(syscall.SIGHUP)) // which is ignored
 	for range 200 {
-		if status, text := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusOK {
-			t.Fatalf("after SIGHUP, /readyz is %d %s", status, text)
-		}
+		r.serves(t, "/readyz")
 	}
 	need.Must(t, r.cmd.Process.Signal(syscall.SIGTERM))
 	for {
-		status, text := get(t, http.DefaultClient, r.url+"/readyz")
+		status, text := r.get(t, "/readyz")
 		if status == http.StatusServiceUnavailable && text == "not ready: the server is stopping\n" {
 			break
 		}
 	}
-	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
-		t.Errorf("status %d while the server drains, want 200", status)
-	}
+	r.serves(t, "/v1/ids")
 	draw(50) // within the delay of five seconds, on a slow machine too
 	close(enough)
 	clients.Wait()
 	_ = r.cmd.Wait()
-	if code := r.cmd.ProcessState.ExitCode(); code != 0 || failed.Load() > 0 {
-		t.Errorf("exit code %d, %d of %d requests failed: %s", code, failed.Load(), answered.Load(), &r.log)
+	if code := r.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %s", code, &r.log)
 	}
-	if lost.Load() > 0 {
-		t.Errorf("a pool of one connection loses %d commands and draws %d before the server ends", lost.Load(), alone.Load())
-	}
+	pooled.done(t)
+	alone.done(t)
 	if !strings.HasSuffix(r.log.String(), "msg=stopped\n") {
 		t.Errorf("the log does not end with that the server stopped: %s", &r.log)
 	}
@@ -138,10 +102,10 @@ log: {requests_per_s: 0}
 		t.Errorf("%v, %s; want the number to be free", err, out)
 	}
 	// No order was lost but those of answers that nobody got.
-	again := start(t, dir, "--config", config)
+	again, drawn := start(t, dir, "--config", config), pooled.drawn.Load()+alone.drawn.Load()
 	id, err := dialRedis(t, redis.Options{Addr: again.redisAddress}).Incr(t.Context(), "orders").Result()
-	if err != nil || id <= drawn.Load()+alone.Load() || id > drawn.Load()+alone.Load()+10 {
-		t.Errorf("order %d after %d answers, %v", id, drawn.Load()+alone.Load(), err)
+	if err != nil || id <= drawn || id > drawn+10 {
+		t.Errorf("order %d after %d answers, %v", id, drawn, err)
 	}
 }
 

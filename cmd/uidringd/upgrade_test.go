@@ -97,27 +97,20 @@ func TestUpgrade(t *testing.T) {
 					}
 					r.cmd.Env = append(r.cmd.Env, place)
 					r.begin(t)
-					servertest.Eventually(t, version+" is ready", func() bool {
-						status, _ := get(t, http.DefaultClient, r.url+"/readyz")
-						return status == http.StatusOK
-					})
+					servertest.Eventually(t, version+" is ready", func() bool { return r.ready(t) })
 					return r
 				}
 				seen := map[string]bool{}
 				a, b := run(first), run(second)
 				drawn(t, seen, names, a, b)
-				if code := a.end(t, syscall.SIGTERM); code != 0 {
-					t.Errorf("exit code %d: %s", code, &a.log)
-				}
+				a.stop(t)
 				a = run(second) // takes the number that was given back
 				drawn(t, seen, names, a, b)
 				b.end(t, syscall.SIGKILL)
 				b = run(first)
 				drawn(t, seen, names, a, b)
 				for _, r := range []*running{a, b} {
-					if code := r.end(t, syscall.SIGTERM); code != 0 {
-						t.Errorf("exit code %d: %s", code, &r.log)
-					}
+					r.stop(t)
 				}
 			}
 		})
@@ -133,7 +126,7 @@ func drawn(t *testing.T, seen map[string]bool, names []string, servers ...*runni
 		drawing.Go(func() {
 			for range 20 {
 				for _, name := range names {
-					status, text := get(t, http.DefaultClient, r.url+"/v1/"+name+"?n=100")
+					status, text := r.get(t, "/v1/"+name+"?n=100")
 					if status != http.StatusOK {
 						t.Errorf("%s: %d %s", name, status, text)
 					}
