@@ -1,16 +1,13 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,26 +30,10 @@ func (c *Config) check(d *document, anonymous bool) {
 		}
 	}
 	c.checkTokens(d)
-	c.Limits.check(d)
-	between(d, "shutdown.delay", c.Shutdown.Delay, 0, time.Hour)
-	between(d, "shutdown.drain", c.Shutdown.Drain, time.Millisecond, time.Hour)
-	between(d, "shutdown.release", c.Shutdown.Release, time.Millisecond, time.Hour)
+	if wait := c.Limits.Wait; wait < time.Millisecond || wait > c.Limits.Write { // else the answer has no time
+		d.fault("limits.wait", "is %v, want 1ms to %v", wait, c.Limits.Write)
+	}
 	d.oneOf("log.format", c.Log.Format, "text", "json")
-	between(d, "log.requests_per_s", c.Log.Requests, 0, 1e6)
-}
-
-func between[T cmp.Ordered](d *document, field string, value, least, most T) {
-	if !(least <= value && value <= most) { // NaN too
-		d.fault(field, "is %v, want %s to %s", value, plain(least), plain(most))
-	}
-}
-
-// plain writes a limit without an exponent.
-func plain(limit any) string {
-	if number, ok := limit.(float64); ok {
-		return strconv.FormatFloat(number, 'f', -1, 64)
-	}
-	return fmt.Sprint(limit)
 }
 
 func (d *document) oneOf(field, value string, words ...string) {

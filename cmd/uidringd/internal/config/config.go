@@ -21,7 +21,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Config is what a server serves, and how. Durations are written as Go does: 1m30s.
+// Config is what a server serves, and how. Durations are written as Go does: 1m30s. The tag range has the
+// least and the greatest value of a key.
 type Config struct {
 	Listen     string      `yaml:"listen"`          // of HTTP; see [Network]
 	Redis      *Redis      `yaml:"redis,omitempty"` // nil serves no Redis protocol
@@ -69,24 +70,24 @@ type Token struct {
 
 // Shutdown says how the server ends after SIGTERM.
 type Shutdown struct {
-	Delay   time.Duration `yaml:"delay"`   // not ready, and requests are still accepted
-	Drain   time.Duration `yaml:"drain"`   // then requests that have begun have this long
-	Release time.Duration `yaml:"release"` // then the server gives back numbers and ranges within this time
+	Delay   time.Duration `yaml:"delay" range:"0s to 1h0m0s"`    // not ready, and requests are still accepted
+	Drain   time.Duration `yaml:"drain" range:"1ms to 1h0m0s"`   // then requests that have begun have this long
+	Release time.Duration `yaml:"release" range:"1ms to 1h0m0s"` // then the server gives back numbers and ranges within this time
 }
 
 // Log configures the log on standard error.
 type Log struct {
-	Format   string  `yaml:"format"`         // text or json
-	Requests float64 `yaml:"requests_per_s"` // lines about requests, of good ones and of failed ones each; 0 is none
+	Format   string  `yaml:"format"`                              // text or json
+	Requests float64 `yaml:"requests_per_s" range:"0 to 1000000"` // lines about requests, of good ones and of failed ones each; 0 is none
 }
 
 // Generator has the keys of generators of all kinds. The tag kinds names the kinds that have a
 // key; a key without the tag is of all kinds. A Generator has the defaults of the keys that its kind does not have.
 type Generator struct {
 	Name     string `yaml:"name"`
-	Kind     string `yaml:"kind"`               // one of kinds
-	IDs      int    `yaml:"ids,omitempty"`      // of one request; 0 is Limits.IDs
-	Optional bool   `yaml:"optional,omitempty"` // the server is ready without it
+	Kind     string `yaml:"kind"`                               // one of kinds
+	IDs      int    `yaml:"ids,omitempty" range:"0 to 1000000"` // of one request; 0 is Limits.IDs
+	Optional bool   `yaml:"optional,omitempty"`                 // the server is ready without it
 
 	Layout  bits.Layout   `yaml:"layout,omitempty" kinds:"cached, default, slots"`  // zero is what the store remembers, in a new store fleet
 	Worker  source.Source `yaml:"worker" kinds:"cached, default, slots"`            // with a store, a lease ensures that a fixed number has one holder

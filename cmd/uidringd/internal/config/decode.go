@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"encoding"
+	"errors"
 	"iter"
 	"maps"
 	"reflect"
@@ -14,8 +15,9 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 )
 
-// decode reads a node into v, which has the defaults. It reports everything that cannot be read, and reads the rest.
-func (d *document) decode(field string, node *yaml.Node, v reflect.Value) {
+// decode reads a node into v, which has the defaults. It reports everything that cannot be read or is not in the range
+// of a number, if there is one, and reads the rest.
+func (d *document) decode(field string, node *yaml.Node, v reflect.Value, span string) {
 	node, t := followed(node), v.Type()
 	text, isText := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr())
 	switch kind := t.Kind(); {
@@ -26,7 +28,7 @@ func (d *document) decode(field string, node *yaml.Node, v reflect.Value) {
 		}
 	case kind == reflect.Pointer:
 		v.Set(reflect.New(t.Elem()))
-		d.decode(field, node, v.Elem())
+		d.decode(field, node, v.Elem(), span)
 	case isText:
 		d.fault(field, "want %s", want(t))
 	case kind == reflect.Slice && node.Kind == yaml.SequenceNode:
@@ -37,13 +39,18 @@ func (d *document) decode(field string, node *yaml.Node, v reflect.Value) {
 			if followed(content).ShortTag() == "!!null" {
 				d.fault(at, "is empty: remove it")
 			}
-			d.decode(at, content, v.Index(i))
+			d.decode(at, content, v.Index(i), "")
 		}
 	case kind == reflect.Struct && node.Kind == yaml.MappingNode:
 		d.decodeKeys(field, node, v)
 	case kind != reflect.Slice && kind != reflect.Struct && node.Kind == yaml.ScalarNode:
-		if node.Load(v.Addr().Interface()) != nil {
+		value := reflect.New(t)
+		if node.Load(value.Interface()) != nil {
 			d.fault(field, "is %q, want %s", node.Value, want(t))
+		} else if span != "" && !inRange(value.Elem(), span) {
+			d.fault(field, "is %v, want %s", value.Elem(), span)
+		} else {
+			v.Set(value.Elem())
 		}
 	default: // without the value: it can be a secret in the wrong place
 		d.fault(field, "want %s", want(t))
@@ -69,12 +76,31 @@ func (d *document) decodeKeys(field string, node *yaml.Node, v reflect.Value) {
 		} else if twice {
 			d.fault(at, "is given twice, want it once: the other is on line %d", other.Line)
 		} else {
-			d.decode(at, pair[1], v.FieldByIndex(f.Index))
+			value := v.FieldByIndex(f.Index)
+			usual := value.Interface()
+			d.decode(at, pair[1], value, f.Tag.Get("range"))
+			// Of a zero, the library would take the default.
+			if isGenerator && value.IsZero() && !reflect.ValueOf(usual).IsZero() && value.Kind() != reflect.String {
+				d.fault(at, "is %v, want another value, or no such key for %v", value, usual)
+			}
 		}
 	}
 	if isGenerator && !isKind(g.Kind) {
 		d.fault(field+".kind", "is %q, want %s", g.Kind, kinds)
 	}
+}
+
+// inRange reports whether a number is in a range such as 1ms to 1h.
+func inRange(v reflect.Value, span string) bool {
+	least, most, _ := strings.Cut(span, " to ")
+	low, high := reflect.New(v.Type()), reflect.New(v.Type())
+	if err := errors.Join(yaml.Load([]byte(least), low.Interface()), yaml.Load([]byte(most), high.Interface())); err != nil {
+		panic(err) // the tag is of this package
+	}
+	if v.CanFloat() {
+		return low.Elem().Float() <= v.Float() && v.Float() <= high.Elem().Float()
+	}
+	return low.Elem().Int() <= v.Int() && v.Int() <= high.Elem().Int()
 }
 
 // followed returns the node that an alias stands for.
@@ -148,17 +174,6 @@ func want(t reflect.Type) string {
 		return "a list"
 	}
 	return "keys and values: " + keys(t, "")
-}
-
-// checkZeros reports zeros of keys that have another default: the library would take the default.
-func (g Generator) checkZeros(d *document, at string) {
-	v, usual := reflect.ValueOf(g), reflect.ValueOf(defaultGenerator())
-	for key, f := range fields(v.Type(), g.Kind) {
-		value, otherwise := v.FieldByIndex(f.Index), usual.FieldByIndex(f.Index)
-		if value.IsZero() && !otherwise.IsZero() && value.Kind() != reflect.String {
-			d.fault(at+"."+key, "is %v, want another value, or no such key for %v", value, otherwise)
-		}
-	}
 }
 
 // MarshalYAML writes the keys of the generator's kind.

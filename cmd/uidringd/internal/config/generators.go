@@ -26,7 +26,6 @@ func (c *Config) checkGenerators(d *document) {
 		if !isKind(g.Kind) {
 			continue
 		}
-		g.checkZeros(d, at)
 		if g.Clocked() {
 			c.checkClocked(d, at, g, holders)
 		} else {
@@ -36,7 +35,6 @@ func (c *Config) checkGenerators(d *document) {
 			g.fitRing()
 		}
 		d.library(at+".", g.validate())
-		between(d, at+".ids", g.IDs, 0, greatestIDs)
 	}
 	c.checkPools(d)
 }

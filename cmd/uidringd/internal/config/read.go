@@ -69,7 +69,7 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 		return nil, Faults{{Line: max(1, one.Mark.Line), Text: text}}
 	}
 	d, c := &document{nodes: map[string]*yaml.Node{"": root.Content[0]}}, defaults()
-	d.decode("", root.Content[0], reflect.ValueOf(c).Elem())
+	d.decode("", root.Content[0], reflect.ValueOf(c).Elem(), "")
 	c.Listen = cmp.Or(flags.Listen, c.Listen)
 	if flags.Redis != "" {
 		c.Redis = &Redis{Listen: flags.Redis}
@@ -89,7 +89,7 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 type document struct {
 	nodes      map[string]*yaml.Node // by field, such as generators[0].name, its key; of items and the whole, the value
 	faults     Faults
-	unreadable Faults // those by which fields have no value, before the values are checked
+	unreadable Faults // those by which fields have no value: of decode
 }
 
 // given reports whether the text has a field.
@@ -112,7 +112,7 @@ func (d *document) broken(field string) bool {
 	return slices.ContainsFunc(d.faults, func(f Fault) bool { return f.Field == field })
 }
 
-// unread reports whether a field, or a part of it, has no value, since that could not be read. The field
+// unread reports whether a field, or a part of it, has no value, since decode refused that. The field
 // stores[].name is that of any store.
 func (d *document) unread(field string) bool {
 	return slices.ContainsFunc(d.unreadable, func(f Fault) bool {

@@ -46,7 +46,7 @@ func Reference() string {
 			of = of.Elem()
 		}
 		if key == "generators" || of.Kind() != reflect.Struct {
-			row(code(key), otherwise(usual, f), wanted(f.Type, key, key+": %s"+smallest), says[key])
+			row(code(key), otherwise(usual, f), wanted(f, key, key+": %s"+smallest), says[key])
 			continue
 		}
 		takes, _, _ := strings.Cut(want(f.Type), ":")
@@ -56,7 +56,7 @@ func Reference() string {
 			list += "[]"
 		}
 		for name, sub := range fields(of, "") {
-			values := wanted(sub.Type, key+"."+name, key+": {"+name+": %s}"+smallest)
+			values := wanted(sub, key+"."+name, key+": {"+name+": %s}"+smallest)
 			row(code(list+"."+name), otherwise(usual.FieldByIndex(f.Index), sub), values, says[key+"."+name])
 		}
 	}
@@ -66,7 +66,7 @@ func Reference() string {
 	usual = reflect.ValueOf(defaultGenerator())
 	for key, f := range fields(usual.Type(), "") {
 		kind, _, _ := strings.Cut(cmp.Or(f.Tag.Get("kinds"), kinds), ",")
-		values := wanted(f.Type, "generators[0]."+key, generator(kind, key))
+		values := wanted(f, "generators[0]."+key, generator(kind, key))
 		if key == "store" {
 			values = "a name from `stores`"
 		}
@@ -103,9 +103,12 @@ var wrong = map[string][]string{
 // either makes what an error about a layout says a wish.
 var either = strings.NewReplacer("is neither ", "want ", ", nor one of ", ", or one of ")
 
-// wanted returns what a fault of a field wants if a config has a wrong value there, else what its type takes.
-func wanted(t reflect.Type, field, config string) string {
-	for _, value := range wrong[want(t)] {
+// wanted returns the range of a field, or what a fault wants if a config has a wrong value there, or what the field's type takes.
+func wanted(f reflect.StructField, field, config string) string {
+	if span := f.Tag.Get("range"); span != "" {
+		return span
+	}
+	for _, value := range wrong[want(f.Type)] {
 		_, err := Parse(fmt.Appendf(nil, config, value), Flags{})
 		faults, _ := errors.AsType[Faults](err)
 		for _, fault := range faults {
@@ -114,7 +117,7 @@ func wanted(t reflect.Type, field, config string) string {
 			}
 		}
 	}
-	return want(t)
+	return want(f.Type)
 }
 
 // generator returns a config of one generator of a kind, with %s as the value of a key.
