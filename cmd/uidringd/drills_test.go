@@ -98,11 +98,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 			strings.Contains(metrics, "\nuidringd_generator_ready{generator=\"orders\"} 0\n") &&
 			strings.Contains(metrics, "\nuidringd_generator_ready{generator=\"customers\"} 0\n")
 	})
-	for _, want := range []string{"cannot renew the number", "cannot reserve ids", "not ready", cause} {
-		if !strings.Contains(r.log.String(), want) {
-			t.Errorf("the log lacks %q: %s", want, &r.log)
-		}
-	}
+	has(t, r.log.String(), "cannot renew the number", "cannot reserve ids", "not ready", cause)
 	end()
 	began := time.Now()
 	servertest.Eventually(t, "the server is ready again", ready)
@@ -205,9 +201,7 @@ func TestDrillRestored(t *testing.T) {
 			}
 			servertest.Eventually(t, "the server has another number", func() bool { return strings.Contains(r.log.String(), "took another number") })
 			within(t, began, 20, "from the restore until the server has another number")
-			if log := r.log.String(); !strings.Contains(log, "the number is lost") {
-				t.Errorf("the log lacks the loss: %s", log)
-			}
+			has(t, r.log.String(), "the number is lost")
 			r.serves(t, "/v1/ids")
 			r.stop(t)
 		})

@@ -57,9 +57,7 @@ log: {requests_per_s: 0}
 		}
 	}
 	for _, m := range serve.Metrics {
-		if !strings.Contains(scraped, fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n", m.Name, m.Help, m.Name, m.Type)) {
-			t.Errorf("no %+v in %s", m, scraped)
-		}
+		has(t, scraped, fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n", m.Name, m.Help, m.Name, m.Type))
 		for _, label := range m.Labels {
 			if !regexp.MustCompile(`(?m)^` + m.Name + `(_sum)?\{.*` + label + `="`).MatchString(scraped) {
 				t.Errorf("%s has no label %s", m.Name, label)

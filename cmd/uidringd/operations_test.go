@@ -48,17 +48,15 @@ shutdown: {delay: 0s, release: 1s}
 	}
 	const unanswered = "generator \"tags\" is not ready: its store is unavailable\n"
 	is("/readyz", http.StatusServiceUnavailable, "not ready: generator \"tags\" is not ready, and the config does not mark it as optional\n"+note+unanswered)
-	if _, text := r.get(t, "/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"tags\"} 0\n") {
-		t.Errorf("the metrics are %s", text)
-	}
+	_, text := r.get(t, "/metrics")
+	has(t, text, "\nuidringd_generator_ready{generator=\"tags\"} 0\n")
 	is("/readyz?generator=ids", http.StatusServiceUnavailable, "not ready: no time is reserved under its worker number\n"+note)
 	is("/readyz?generator=fixed", http.StatusOK, "ready\n")
 	is("/readyz?generator=no", http.StatusNotFound, "there is no generator \"no\" in the config\n")
 	health(t, r, "", "NOT_SERVING")
 	health(t, r, "ids", "NOT_SERVING")
-	if _, text := r.get(t, "/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"ids\"} 0\n") || !strings.Contains(text, "\nuidringd_generator_ready{generator=\"fixed\"} 1\n") {
-		t.Errorf("the metrics are %s", text)
-	}
+	_, text = r.get(t, "/metrics")
+	has(t, text, "\nuidringd_generator_ready{generator=\"ids\"} 0\n", "\nuidringd_generator_ready{generator=\"fixed\"} 1\n")
 	r.serves(t, "/healthz")
 	for _, path := range []string{"/metrics", "/status/stats.json"} {
 		if status, text := r.get(t, path); status != http.StatusOK || strings.Contains(text, "secret-1") {
@@ -91,9 +89,7 @@ func TestMetrics(t *testing.T) {
 		r.get(t, path)
 	}
 	_, page := r.get(t, "/status/")
-	if !strings.Contains(page, "ids") || !strings.Contains(page, "orders") {
-		t.Errorf("the status page lacks a generator: %s", page)
-	}
+	has(t, page, "ids", "orders")
 	_, text := r.get(t, "/metrics")
 	for _, want := range []string{
 		`uidringd_request_duration_seconds_count{code="200",route="/uidring.v1.IdService/Next"} 1`,
@@ -109,12 +105,7 @@ func TestMetrics(t *testing.T) {
 		`uidringd_requests_in_flight 1`,
 		`go_goroutines `,
 	} {
-		if !strings.Contains(text, "\n"+want) {
-			t.Errorf("no %s", want)
-		}
-	}
-	if t.Failed() {
-		t.Log(text)
+		has(t, text, "\n"+want)
 	}
 	r.stop(t)
 }
@@ -162,9 +153,7 @@ func TestOpenFiles(t *testing.T) {
 	const most = 200 - 128 - gate.Extras
 	warning := fmt.Sprintf("limits.connections is 1000, but the system allows 200 open files: the server accepts %d connections", most)
 	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
-	if want := fmt.Sprintf("raise RLIMIT_NOFILE to %d,", 1000+128+gate.Extras); !strings.Contains(r.log.String(), want) {
-		t.Errorf("the log lacks %q: %s", want, &r.log)
-	}
+	has(t, r.log.String(), fmt.Sprintf("raise RLIMIT_NOFILE to %d,", 1000+128+gate.Extras))
 	for range 300 {
 		conn, err := net.Dial("tcp", r.address())
 		need.Must(t, err)

@@ -206,6 +206,16 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (int, 
 	return answer.StatusCode, string(text)
 }
 
+// has expects texts in what was said.
+func has(t *testing.T, said string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("no %q in %s", text, said)
+		}
+	}
+}
+
 // write makes a file in a folder and returns its path.
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
@@ -220,7 +230,7 @@ func health(t *testing.T, r *running, service, want string) {
 	answer, err := http.Post(r.url+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader(`{"service": "`+service+`"}`))
 	need.Must(t, err)
 	defer answer.Body.Close()
-	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), `"`+want+`"`) {
-		t.Errorf("health of %q: %s, %v; want %s", service, text, err, want)
-	}
+	text, err := io.ReadAll(answer.Body)
+	need.Must(t, err)
+	has(t, string(text), `"`+want+`"`)
 }

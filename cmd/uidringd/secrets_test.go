@@ -65,9 +65,7 @@ tokens:
 	}
 	_, metrics := r.get(t, "/metrics", "Authorization: Bearer secret-3")
 	for _, want := range []string{`caller="app",code="200"} 1`, `caller="app",code="403"} 2`, `caller="(none)",code="401"} 5`, `caller="ops",code="403"} 1`} {
-		if !strings.Contains(metrics, "\nuidringd_caller_requests_total{"+want+"\n") {
-			t.Errorf("no %s in %s", want, metrics)
-		}
+		has(t, metrics, "\nuidringd_caller_requests_total{"+want+"\n")
 	}
 	all += metrics
 	basic := func(token string) string { return base64.StdEncoding.EncodeToString([]byte("anybody:" + token)) } // as a browser sends it
@@ -151,7 +149,5 @@ Content-Length: 17
 			t.Errorf("text of a client is in %s: %s", place, text)
 		}
 	}
-	if !strings.Contains(r.log.String(), `route="GET /v1/{name}" proto=HTTP/1.1 status=404`) {
-		t.Errorf("no line about an unknown name: %s", &r.log)
-	}
+	has(t, r.log.String(), `route="GET /v1/{name}" proto=HTTP/1.1 status=404`)
 }

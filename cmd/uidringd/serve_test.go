@@ -114,11 +114,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 			t.Errorf("%s: no id", line)
 		}
 	}
-	for _, want := range []string{`<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?name=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %s in %s", want, page)
-		}
-	}
+	has(t, page, `<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?name=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`)
 	if _, status := r.get(t, "/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
 		t.Errorf("the status page has no link to the other page, or Go's names: %s", status)
 	}
@@ -171,11 +167,7 @@ func TestCheckAndPrint(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != tt.code || silent.Len() > 0 || strings.Contains(said.String(), "secret-1") {
 			t.Errorf("%q: exit code %d, %s, %s; want %d", tt.args, code, &stdout, &stderr, tt.code)
 		}
-		for _, want := range tt.want {
-			if !strings.Contains(said.String(), want) {
-				t.Errorf("%q: %s, want %q", tt.args, said, want)
-			}
-		}
+		has(t, said.String(), tt.want...)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
 		t.Errorf("files %v, %v; want that no database was made", files, err)

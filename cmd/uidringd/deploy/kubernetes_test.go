@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
@@ -81,47 +83,12 @@ type object struct {
 		} // of a route
 		Template struct {
 			Metadata struct{ Labels map[string]string }
-			Spec     pod
+			Spec     corev1.PodSpec
 		}
 	}
 	Rules    json.RawMessage // of a Role
 	Subjects []struct{ Name string }
 	RoleRef  struct{ Name string }
-}
-
-type pod struct {
-	AutomountServiceAccountToken  *bool
-	ServiceAccountName            string
-	TerminationGracePeriodSeconds int64
-	SecurityContext               struct {
-		RunAsNonRoot   bool
-		RunAsUser      int64
-		SeccompProfile struct{ Type string }
-	}
-	InitContainers []container
-	Containers     []container
-	Volumes        []struct {
-		Name      string
-		ConfigMap *struct{ Name string }
-	}
-}
-
-type container struct {
-	Args          []string
-	RestartPolicy string
-	Ports         []struct {
-		Name          string
-		ContainerPort int
-	}
-	Resources                     struct{ Requests, Limits map[string]string }
-	StartupProbe                  struct{ PeriodSeconds, FailureThreshold int }
-	ReadinessProbe, LivenessProbe struct{ HTTPGet struct{ Path, Port string } }
-	VolumeMounts                  []struct{ Name, MountPath string }
-	SecurityContext               struct {
-		AllowPrivilegeEscalation *bool
-		ReadOnlyRootFilesystem   bool
-		Capabilities             struct{ Drop []string }
-	}
 }
 
 // selects returns the labels that an object selects.
@@ -237,15 +204,15 @@ func takesNumbers(t *testing.T, k *servertest.Kube, objects map[string]object) {
 }
 
 // checkRights checks what a pod may do to its machine, and take from it.
-func checkRights(t *testing.T, pod pod) {
+func checkRights(t *testing.T, pod corev1.PodSpec) {
 	t.Helper()
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-		if s := c.SecurityContext; !pod.SecurityContext.RunAsNonRoot || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
-			!s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
+		if s := c.SecurityContext; !*pod.SecurityContext.RunAsNonRoot || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
+			!*s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
 			t.Errorf("the pod may do too much: %+v, %+v", pod.SecurityContext, s)
 		}
-		for _, resource := range []string{"cpu", "memory", "ephemeral-storage"} {
-			if c.Resources.Requests[resource] == "" || c.Resources.Limits[resource] == "" {
+		for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+			if requested, limited := c.Resources.Requests[resource], c.Resources.Limits[resource]; requested.IsZero() || limited.IsZero() {
 				t.Errorf("%s has no request or no limit: %+v", resource, c.Resources)
 			}
 		}
@@ -254,15 +221,17 @@ func checkRights(t *testing.T, pod pod) {
 
 // checkSidecar checks that the application mounts the folder of the server's sockets, and
 // that the server understands its config.
-func checkSidecar(t *testing.T, pod pod, config object) {
+func checkSidecar(t *testing.T, pod corev1.PodSpec, config object) {
 	t.Helper()
 	server, app := pod.InitContainers[0], pod.Containers[0]
-	if server.RestartPolicy != "Always" || !slices.Contains(server.VolumeMounts, app.VolumeMounts[0]) {
-		t.Errorf("restartPolicy is %q, and the volumes %v and %v", server.RestartPolicy, server.VolumeMounts, app.VolumeMounts)
+	mount := app.VolumeMounts[0]
+	shared := func(m corev1.VolumeMount) bool { return m.Name == mount.Name && m.MountPath == mount.MountPath }
+	if *server.RestartPolicy != corev1.ContainerRestartPolicyAlways || !slices.ContainsFunc(server.VolumeMounts, shared) {
+		t.Errorf("restartPolicy is %q, and the volumes %v and %v", *server.RestartPolicy, server.VolumeMounts, app.VolumeMounts)
 	}
 	text := config.Data["uidring.yaml"]
 	for _, socket := range []string{"http.sock", "redis.sock"} {
-		if want := "unix:" + app.VolumeMounts[0].MountPath + "/" + socket; !strings.Contains(text, want) {
+		if want := "unix:" + mount.MountPath + "/" + socket; !strings.Contains(text, want) {
 			t.Errorf("the config has no %s:\n%s", want, text)
 		}
 	}
@@ -271,13 +240,13 @@ func checkSidecar(t *testing.T, pod pod, config object) {
 }
 
 // checkPod checks that a pod is what the image needs, and that what it mounts is there.
-func checkPod(t *testing.T, pod pod, config object) {
+func checkPod(t *testing.T, pod corev1.PodSpec, config object) {
 	t.Helper()
 	c := pod.Containers[0]
-	if user := find(t, "Dockerfile", `USER (\d+):\d+`)[0]; fmt.Sprint(pod.SecurityContext.RunAsUser) != user {
-		t.Errorf("the pod runs as %d, the image as %s", pod.SecurityContext.RunAsUser, user)
+	if user := find(t, "Dockerfile", `USER (\d+):\d+`)[0]; fmt.Sprint(*pod.SecurityContext.RunAsUser) != user {
+		t.Errorf("the pod runs as %d, the image as %s", *pod.SecurityContext.RunAsUser, user)
 	}
-	if r, l := c.ReadinessProbe.HTTPGet, c.LivenessProbe.HTTPGet; r.Path != "/readyz" || l.Path != "/healthz" || r.Port != c.Ports[0].Name || l.Port != r.Port {
+	if r, l := c.ReadinessProbe.HTTPGet, c.LivenessProbe.HTTPGet; r.Path != "/readyz" || l.Path != "/healthz" || r.Port.StrVal != c.Ports[0].Name || l.Port != r.Port {
 		t.Errorf("the probes ask %+v and %+v", r, l)
 	}
 	if p := c.StartupProbe; p.PeriodSeconds*p.FailureThreshold < 120 { // a start can wait two minutes for a number
@@ -299,7 +268,7 @@ func checkPod(t *testing.T, pod pod, config object) {
 
 // checkConfig checks the server's config as it will be when an operator has put a token
 // and a secret there.
-func checkConfig(t *testing.T, pod pod, config, worker string) {
+func checkConfig(t *testing.T, pod corev1.PodSpec, config, worker string) {
 	t.Helper()
 	port := fmt.Sprintf("listen: 0.0.0.0:%d\n", pod.Containers[0].Ports[0].ContainerPort)
 	for _, want := range []string{port, "worker: " + worker, "sha256: TOKEN_SHA256, generators: [ids]", "sha256: OPERATOR_SHA256, operations: true"} {
@@ -318,7 +287,7 @@ var shutdown = regexp.MustCompile(`(?m)^ +(delay|drain|release): (\S+)`)
 
 // checkEnd checks that Kubernetes waits until the server has ended, by the config with its
 // defaults.
-func checkEnd(t *testing.T, pod pod, config string) {
+func checkEnd(t *testing.T, pod corev1.PodSpec, config string) {
 	t.Helper()
 	longest := time.Duration(0)
 	for _, line := range shutdown.FindAllStringSubmatch(ask(t, config, "--print-config"), -1) {
@@ -326,7 +295,7 @@ func checkEnd(t *testing.T, pod pod, config string) {
 		need.Must(t, err)
 		longest += d
 	}
-	if patience := time.Duration(pod.TerminationGracePeriodSeconds) * time.Second; longest == 0 || longest >= patience {
+	if patience := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; longest == 0 || longest >= patience {
 		t.Errorf("the server takes up to %v to end, and Kubernetes kills it after %v", longest, patience)
 	}
 }
