@@ -66,7 +66,8 @@ func Reference() string {
 	usual = reflect.ValueOf(defaultGenerator())
 	for key, f := range fields(usual.Type(), "") {
 		kind, _, _ := strings.Cut(cmp.Or(f.Tag.Get("kinds"), kinds), ",")
-		values := wanted(f, "generators[0]."+key, generator(kind, key))
+		config := fmt.Sprintf("stores: [{name: db, url: x.db}]\ngenerators: [{%s: %%s, <<: {name: a, kind: %s, store: db}}]", key, kind)
+		values := wanted(f, "generators[0]."+key, config)
 		if key == "store" {
 			values = "a name from `stores`"
 		}
@@ -118,17 +119,6 @@ func wanted(f reflect.StructField, field, config string) string {
 		}
 	}
 	return want(f.Type)
-}
-
-// generator returns a config of one generator of a kind, with %s as the value of a key.
-func generator(kind, key string) string {
-	values := map[string]string{"name": "a", "kind": kind, "store": "db"}
-	values[key] = "%s"
-	var pairs []string
-	for key, value := range values {
-		pairs = append(pairs, key+": "+value)
-	}
-	return "stores: [{name: db, url: x.db}]\ngenerators: [{" + strings.Join(pairs, ", ") + "}]"
 }
 
 // smallest follows a key of a config without other faults.
