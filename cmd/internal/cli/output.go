@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
+
+	"github.com/spf13/cobra"
 )
 
 // ErrNoReader is matched by the error of a write to a pipe that nobody reads
@@ -48,6 +51,16 @@ func Finish(out *bufio.Writer, err error) error {
 		return errors.Join(err, failed)
 	}
 	return err
+}
+
+// Notify writes a line to standard error, after the command's name.
+func Notify(cmd *cobra.Command, format string, args ...any) {
+	fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
+}
+
+// Logger returns a logger that writes warnings to standard error.
+func Logger(cmd *cobra.Command) *slog.Logger {
+	return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // Printable quotes text that could steer the terminal.

@@ -30,19 +30,15 @@ func CompleteTag(stores Stores) cobra.CompletionFunc {
 // CompleteNumber completes a leased number that is not free.
 func CompleteNumber(stores Stores) cobra.CompletionFunc {
 	return complete(func(ctx context.Context, cmd *cobra.Command) (numbers []cobra.Completion) {
-		dsn := Of(cmd, stores)
-		dsn.Existing = true
-		open, err := dsn.Leases(ctx, lease.Config{})
-		if err != nil {
-			return nil
-		}
-		defer open.Close()
-		leases, _ := open.Leases(ctx, 0)
-		for _, l := range leases {
-			if l.State != lease.StateFree {
-				numbers = append(numbers, strconv.FormatInt(l.Number, 10))
+		_ = WithLeases(ctx, cmd, stores, func(open *Leases) error {
+			leases, err := open.Leases(ctx, 0)
+			for _, l := range leases {
+				if l.State != lease.StateFree {
+					numbers = append(numbers, strconv.FormatInt(l.Number, 10))
+				}
 			}
-		}
+			return err
+		})
 		return numbers
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -20,13 +19,14 @@ import (
 var errNoLayout = errors.New("no generator has recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry)")
 
 // Remembered returns the layouts that the store remembers.
-func (l *Leases) Remembered(ctx context.Context) (Found, error) {
+func (l *Leases) Remembered(ctx context.Context) (format.Layouts, error) {
 	found, err := l.remembered(ctx)
 	return found, l.InFlags(err)
 }
 
-func (l *Leases) remembered(ctx context.Context) (Found, error) {
-	found := Found{format.LayoutAlone(bits.Layout{}), l.Name}
+func (l *Leases) remembered(ctx context.Context) (format.Layouts, error) {
+	found := format.LayoutAlone(bits.Layout{})
+	found.Store = l.Name
 	text, stored, err := l.Leaser.Layout(ctx)
 	if err == nil && !stored {
 		err = errNoLayout
@@ -58,49 +58,35 @@ func (l *Leases) InFlags(err error) error {
 	return err
 }
 
-// Found are the layouts of ids that a command reads.
-type Found struct {
-	format.Layouts
-	Store string // the name of the store that remembers them; empty if they were stated or none was found
-}
-
 // FindLayout returns the stated layout, with the numbers of the store that --dsn names. If stated is zero, it returns the
 // layouts that the store remembers which the command names, or the file [Default] if it exists, and else fleet. A store
 // that was named or found must then remember a layout.
-func FindLayout(ctx context.Context, cmd *cobra.Command, stores Stores, stated bits.Layout) (Found, error) {
-	dsn, is := Of(cmd, stores), stated != (bits.Layout{})
+func FindLayout(ctx context.Context, cmd *cobra.Command, stores Stores, stated bits.Layout) (found format.Layouts, err error) {
+	is := stated != (bits.Layout{})
 	if is && !cmd.Flags().Changed("dsn") {
-		return Found{Layouts: format.LayoutAlone(stated)}, nil
+		return format.LayoutAlone(stated), nil
 	}
-	if _, err := os.Stat(Default); !dsn.named && errors.Is(err, os.ErrNotExist) {
-		return Found{Layouts: format.LayoutAlone(bits.Fleet())}, nil
+	if _, err := os.Stat(Default); !Of(cmd, stores).named && errors.Is(err, os.ErrNotExist) {
+		return format.LayoutAlone(bits.Fleet()), nil
 	}
-	dsn.Existing = true
-	open, err := dsn.Leases(ctx, lease.Config{})
-	if err != nil {
-		return Found{}, err
-	}
-	found, err := open.remembered(ctx)
-	if is {
-		if errors.Is(err, errNoLayout) || errors.Is(err, lease.ErrLayout) {
-			err = nil
+	err = WithLeases(ctx, cmd, stores, func(open *Leases) (err error) {
+		found, err = open.remembered(ctx)
+		if is {
+			if errors.Is(err, errNoLayout) || errors.Is(err, lease.ErrLayout) {
+				err = nil
+			}
+			remembered := found.Naming(stated)
+			found = format.LayoutAlone(stated)
+			if remembered.Layout == stated {
+				found.Numbers = remembered.Numbers
+			}
 		}
-		found = found.stated(stated)
-	}
-	if err == nil {
-		found.Greatest = open.greatest(ctx)
-	}
-	return found, errors.Join(open.Wrap(open.InFlags(err)), open.Close())
-}
-
-// stated returns what the store shows of the ids of a layout.
-func (f Found) stated(layout bits.Layout) Found {
-	of, plain := Found{Layouts: format.LayoutAlone(layout)}, layout
-	plain.WorkerParts = "" // which no store remembers
-	if plain == f.Layout {
-		of.Numbers = f.Numbers
-	}
-	return of
+		if err == nil {
+			found.Greatest = open.greatest(ctx)
+		}
+		return open.InFlags(err)
+	})
+	return found, err
 }
 
 // A Layouter says which layout a generator without one should have.
@@ -129,10 +115,4 @@ func (l *Leases) greatest(ctx context.Context) int64 {
 		greatest = max(greatest, nodes[0].ID)
 	}
 	return greatest
-}
-
-// LayoutFlag adds --layout, and --dsn, to a command whose layout FindLayout finds.
-func LayoutFlag(cmd *cobra.Command, stores Stores, layout *bits.Layout, usage string) {
-	cli.LayoutFlag(cmd, layout, usage, "the database's; without a database, fleet")
-	Flag(cmd, stores)
 }

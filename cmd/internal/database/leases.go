@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -100,6 +102,17 @@ func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
 	}
 	l.Leaser = lease.New(l.Store, config)
 	return l, nil
+}
+
+// WithLeases calls f with the store that the command names, which has to exist, and puts the store's name into errors.
+func WithLeases(ctx context.Context, cmd *cobra.Command, stores Stores, f func(*Leases) error) error {
+	dsn := Of(cmd, stores)
+	dsn.Existing = true
+	open, err := dsn.Leases(ctx, lease.Config{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(open.Wrap(f(open)), open.Close())
 }
 
 // Source returns where the store's worker numbers come from: leases, or the registry of an SQL

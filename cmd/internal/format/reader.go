@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 // Layouts are those of ids that share a store, or the one of ids without a store.
 type Layouts struct {
+	Store    string                // that remembers them; empty if they were stated, or none was found
 	Layout   bits.Layout           // of new ids
 	Numbers  lease.Range           // of their workers
 	Greatest int64                 // worker number that was given; -1 if that is not known
@@ -44,6 +46,11 @@ func (l Layouts) Naming(layout bits.Layout) Layouts {
 	return l
 }
 
+// Newest yields the present layout and then those before it, with their numbers.
+func (l Layouts) Newest() iter.Seq2[int, lease.EarlierLayout] {
+	return slices.Backward(append(slices.Clone(l.Earlier), lease.EarlierLayout{Layout: l.Layout, Numbers: l.Numbers}))
+}
+
 // Reader finds the layout of each id. Worker numbers tell layouts of one store apart: see [lease.EarlierLayout].
 // It is safe for concurrent use.
 type Reader struct {
@@ -55,8 +62,7 @@ type Reader struct {
 // NewReader returns an error if a layout is invalid.
 func NewReader(of Layouts) (*Reader, error) {
 	r := &Reader{greatest: of.Greatest}
-	layouts := append(slices.Clone(of.Earlier), lease.EarlierLayout{Layout: of.Layout, Numbers: of.Numbers})
-	for _, of := range slices.Backward(layouts) {
+	for _, of := range of.Newest() {
 		allocator, err := bits.NewAllocator(of.Layout)
 		if err != nil {
 			return nil, err

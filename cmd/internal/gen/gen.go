@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -99,38 +101,33 @@ On an interrupt, gen completes the current line and exits with code 130.`,
 }
 
 // lines returns what appends the line of an id. Objects have the layout of the generator.
-func (f *flags) lines(made generator, form format.Text) (func(b []byte, id uid.ID) ([]byte, error), error) {
-	if clocked, ok := made.(clocked); ok && f.json {
-		allocator, err := bits.NewAllocator(clocked.Layout())
-		if err != nil {
-			return nil, err
-		}
-		object := format.JSON(allocator)
-		return func(b []byte, id uid.ID) ([]byte, error) { return object.Append(b, int64(id)) }, nil
+func (f *flags) lines(form format.Text) (func(b []byte, id uid.ID) ([]byte, error), error) {
+	if !f.json {
+		return func(b []byte, id uid.ID) ([]byte, error) { return append(form.Append(b, id), '\n'), nil }, nil
 	}
-	return func(b []byte, id uid.ID) ([]byte, error) { return append(form.Append(b, id), '\n'), nil }, nil
+	allocator, err := bits.NewAllocator(f.layout)
+	if err != nil {
+		return nil, err
+	}
+	object := format.JSON(allocator)
+	return func(b []byte, id uid.ID) ([]byte, error) { return object.Append(b, int64(id)) }, nil
 }
 
 func (f *flags) generate(cmd *cobra.Command, form format.Text) (err error) {
 	ctx, stop := cli.UntilSignal(cmd.Context())
 	defer stop()
-	s := &stream{
-		out:    bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
-		logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
-	}
+	s := &stream{out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), logger: cli.Logger(cmd)}
 	s.shown = cli.Progress(cmd.ErrOrStderr(), f.count, "ids")
 	if cli.Terminal(cmd.OutOrStdout()) { // which shows the ids
 		s.shown = cli.Progress(io.Discard, f.count, "")
 	}
-	made, err := f.open(ctx, cmd, s.logger)
-	if err != nil {
+	if s.made, err = f.open(ctx, cmd, s.logger); err != nil {
 		return cli.CauseOf(ctx, cli.AtStart(err))
 	}
-	defer func() { err = f.closed(cmd, made.Close(), err) }()
+	defer func() { err = f.closed(cmd, s.made.Close(), err) }()
 	// A generator that waits for the clock is woken up by closing it.
-	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
-	s.made = made
-	if s.lines, err = f.lines(made, form); err != nil {
+	defer context.AfterFunc(ctx, func() { _ = s.made.Close() })()
+	if s.lines, err = f.lines(form); err != nil {
 		return err
 	}
 	return cli.CauseOf(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
@@ -146,25 +143,32 @@ func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 	if f.segment != "" {
 		lost = "the rest of their range may not be returned, and is then a gap"
 	}
-	notifier(cmd)("the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
+	cli.Notify(cmd, "the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
 	if err == nil || errors.Is(err, cli.ErrNoReader) {
 		return cli.ErrReported
 	}
 	return err
 }
 
-func notifier(cmd *cobra.Command) func(format string, args ...any) {
-	return func(format string, args ...any) {
-		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
-	}
+// connected is a generator with the connection that keeps its number or its counter.
+type connected struct {
+	generator
+	close func() error
+}
+
+// Close closes both, once.
+func (c *connected) Close() error { return c.close() }
+
+func newConnected(made generator, wrap func(error) error, end func() error) *connected {
+	return &connected{made, sync.OnceValue(func() error { return errors.Join(wrap(made.Close()), end()) })}
 }
 
 func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
 	if f.segment != "" {
-		return openSegment(ctx, cmd, f.stores, f.segment, logger)
+		return f.openSegment(ctx, cmd, logger)
 	}
-	from := &numbers{dsn: database.Of(cmd, f.stores), stated: f.layout != (bits.Layout{}), program: cmd.Root().Name(), kind: f.worker.Kind, logger: logger, notify: notifier(cmd), origin: fromDefault}
-	if from.stated {
+	from := &numbers{flags: f, cmd: cmd, logger: logger, origin: fromDefault}
+	if f.layout != (bits.Layout{}) {
 		from.origin = fromFlag
 	}
 	var leaser uid.WorkerSource = from
@@ -173,7 +177,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 		if from.name, err = f.findLayout(ctx, cmd); err != nil {
 			return nil, err
 		}
-		if from.name != "" && !from.stated {
+		if from.name != "" && from.origin == fromDefault {
 			from.origin = fromStore
 		}
 		leaser = lease.NewStatic(f.worker.Number)
@@ -189,8 +193,21 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	case from.name != "":
 		where += " in " + from.name
 	}
-	notifier(cmd)("worker number %d (%s), layout %s (%s)", made.Worker(), where, made.Layout(), from.origin)
-	return made, nil
+	f.layout = made.Layout()
+	cli.Notify(cmd, "worker number %d (%s), layout %s (%s)", made.Worker(), where, f.layout, from.origin)
+	return newConnected(made, from.wrap, from.close), nil
+}
+
+func (f *flags) openSegment(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
+	counters, err := database.CountersOf(cmd, f.stores, false, logger)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := segment.New(ctx, counters.Store, f.segment, segment.Config{Logger: logger})
+	if err != nil {
+		return nil, errors.Join(counters.Wrap(err), counters.Close())
+	}
+	return newConnected(counter, counters.Wrap, counters.Close), nil
 }
 
 // findLayout finds the layout of a generator with a fixed number, as parse does for its ids, and returns the name of the store

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/worker"
@@ -17,12 +18,9 @@ import (
 // numbers gives worker numbers from a database. It connects when a start asks for the layout or
 // takes a number, so that a wrong config costs no connection and leaves no file.
 type numbers struct {
-	dsn     database.DSN
-	stated  bool   // --layout was given
-	program string // that runs
-	kind    string // source.Lease or source.Registry
-	logger  *slog.Logger
-	notify  func(format string, args ...any)
+	flags  *flags
+	cmd    *cobra.Command
+	logger *slog.Logger
 
 	open   *database.Leases // nil if there is none
 	name   string           // of the database
@@ -39,11 +37,21 @@ const (
 // connect opens the database, or returns the one that is open.
 func (n *numbers) connect(ctx context.Context) (err error) {
 	if n.open == nil {
-		if n.open, err = n.dsn.Leases(ctx, lease.Config{Logger: n.logger}); err == nil {
+		if n.open, err = database.Of(n.cmd, n.flags.stores).Leases(ctx, lease.Config{Logger: n.logger}); err == nil {
 			n.name = n.open.Name
 		}
 	}
 	return err
+}
+
+func (n *numbers) registry() bool { return n.flags.worker.Kind == source.Registry }
+
+// wrap adds the name of the database, if one is open.
+func (n *numbers) wrap(err error) error {
+	if n.open == nil {
+		return err
+	}
+	return n.open.Wrap(err)
 }
 
 func (n *numbers) close() error {
@@ -59,24 +67,23 @@ func (n *numbers) Layout(ctx context.Context) (layout string, stored bool, err e
 	if err := n.connect(ctx); err != nil {
 		return "", false, err
 	}
-	layout, stored, err = n.open.Layouts(n.kind == source.Registry, n.logger).Layout(ctx)
+	layout, stored, err = n.open.Layouts(n.registry(), n.logger).Layout(ctx)
 	if stored {
 		n.origin = fromStore
 	}
 	return layout, stored, n.open.Wrap(n.open.InFlags(err))
 }
 
-// Lease implements uid.WorkerSource. A leased number keeps the connection until it is given
-// back.
+// Lease implements uid.WorkerSource. A leased number needs the connection until it is given back.
 func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	if err := n.connect(ctx); err != nil {
 		return nil, err
 	}
-	from, missing := n.open.Source(ctx, n.kind == source.Registry, n.logger)
+	from, missing := n.open.Source(ctx, n.registry(), n.logger)
 	taken, err := from.Lease(ctx, request)
-	if other, ok := errors.AsType[*lease.LayoutError](err); ok && n.stated {
+	if other, ok := errors.AsType[*lease.LayoutError](err); ok && n.origin == fromFlag {
 		err = fmt.Errorf("its ids have the layout %s, and --layout is %s: leave out --layout, or give another --dsn; or, "+
-			"to have all generators change to it, run: %s layout change --to %[2]s, with the same --dsn", other.Remembered, other.Layout, n.program)
+			"to have all generators change to it, run: %s layout change --to %[2]s, with the same --dsn", other.Remembered, other.Layout, n.cmd.Root().Name())
 	} else if ok {
 		n.origin = fromStore // by another start, which was faster
 	}
@@ -87,26 +94,10 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 		return nil, n.open.Wrap(err)
 	}
 	if len(missing) > 0 {
-		n.notify("created the %s in %s", missing, n.open.Name)
+		cli.Notify(n.cmd, "created the %s in %s", missing, n.open.Name)
 	}
-	if n.kind == source.Registry {
+	if n.registry() {
 		return taken, n.close() // the number is good for ever
 	}
-	held := &connected{Lease: taken, open: n.open}
-	n.open = nil // which Release closes
-	return held, nil
-}
-
-// connected is a lease with the connection that it is kept by.
-type connected struct {
-	lease.Lease
-	open   *database.Leases
-	once   sync.Once
-	closed error
-}
-
-// Release implements lease.Lease.
-func (c *connected) Release(ctx context.Context, next time.Time) error {
-	c.once.Do(func() { c.closed = errors.Join(c.open.Wrap(c.Lease.Release(ctx, next)), c.open.Close()) })
-	return c.closed
+	return taken, nil
 }

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"text/tabwriter"
@@ -39,27 +38,24 @@ old one. Later, change --to the old layout may lead back, under numbers never us
 		Example: `  uidring layout change --to fleet --dry-run --dsn mysql://root@localhost/app
   uidring layout change --to fleet --dsn mysql://root@localhost/app`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("to") {
 				return cli.Usagef("--to is missing, want the new layout, such as fleet")
 			}
 			if now := time.Now(); now.Before(to.Epoch) || !now.Before(to.End()) {
 				return cli.Usagef("--to is %s, whose ids have times from %s to %s; want a layout of today", to, to.Epoch.Format(time.RFC3339), to.End().Format(time.RFC3339))
 			}
-			dsn := database.Of(cmd, stores)
-			dsn.Existing = true
-			open, err := dsn.Leases(cmd.Context(), lease.Config{})
+			var change lease.LayoutChange
+			err := database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) (err error) {
+				apply := open.ChangeLayout
+				if dryRun {
+					apply = open.PlanLayout
+				}
+				change, err = apply(cmd.Context(), to)
+				return open.InFlags(err)
+			})
 			if err != nil {
 				return err
-			}
-			defer func() { err = cmp.Or(err, open.Close()) }()
-			apply := open.ChangeLayout
-			if dryRun {
-				apply = open.PlanLayout
-			}
-			change, err := apply(cmd.Context(), to)
-			if err != nil {
-				return open.Wrap(open.InFlags(err))
 			}
 			return show(cmd, change, dryRun)
 		},

@@ -98,7 +98,7 @@ are NULL for ids of the others. Use them in queries and views: nothing is create
 			if all && len(args) > 0 {
 				return cli.Usagef("--list lists all named layouts: leave out %q", args[0])
 			}
-			var old database.Found
+			var old format.Layouts
 			var err error
 			if !all {
 				if old, err = of(cmd, stores, args); err != nil {
@@ -109,7 +109,7 @@ are NULL for ids of the others. Use them in queries and views: nothing is create
 				return list(cmd.OutOrStdout(), asJSON)
 			}
 			if sql != "" {
-				text, err := printSQL(old.Layouts, sql)
+				text, err := printSQL(old, sql)
 				if err != nil {
 					return &cli.UsageError{Err: err}
 				}
@@ -180,18 +180,18 @@ are NULL for ids of the others. Use them in queries and views: nothing is create
 }
 
 // of returns the layout of the argument, or the one that is found.
-func of(cmd *cobra.Command, stores database.Stores, args []string) (database.Found, error) {
+func of(cmd *cobra.Command, stores database.Stores, args []string) (format.Layouts, error) {
 	if len(args) == 0 {
 		return database.FindLayout(cmd.Context(), cmd, stores, bits.Layout{})
 	}
 	if cmd.Flags().Changed("dsn") {
-		return database.Found{}, cli.Usagef("--dsn finds the layout: leave out %q", args[0])
+		return format.Layouts{}, cli.Usagef("--dsn finds the layout: leave out %q", args[0])
 	}
 	layout, err := bits.ParseLayout(args[0])
 	if err != nil {
 		err = &cli.UsageError{Err: err}
 	}
-	return database.Found{Layouts: format.LayoutAlone(layout)}, err
+	return format.LayoutAlone(layout), err
 }
 
 func list(w io.Writer, asJSON bool) error {

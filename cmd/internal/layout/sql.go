@@ -2,7 +2,6 @@ package layout
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +84,7 @@ var dialects = map[string]dialect{
 // that several layouts can be read in one.
 func printSQL(of format.Layouts, kind string) (string, error) {
 	var texts []string
-	for _, e := range slices.Backward(append(slices.Clone(of.Earlier), lease.EarlierLayout{Layout: of.Layout, Numbers: of.Numbers})) {
+	for _, e := range of.Newest() {
 		if e.Numbers.From > e.Numbers.To { // no id has the layout
 			continue
 		}

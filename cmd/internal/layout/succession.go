@@ -53,25 +53,22 @@ func newSuccession(old, next bits.Layout, since, from time.Time, used int64) (*s
 }
 
 // planned returns what layout change would do.
-func planned(cmd *cobra.Command, stores database.Stores, next bits.Layout) (*succession, error) {
-	dsn := database.Of(cmd, stores)
-	dsn.Existing = true
-	open, err := dsn.Leases(cmd.Context(), lease.Config{})
-	if err != nil {
-		return nil, err
-	}
-	change, err := open.PlanLayout(cmd.Context(), next)
-	s := &succession{Next: change.To.String(), Used: change.Used}
-	if err == nil && change.From.String() == s.Next {
-		err = cli.Usagef("--next is the layout that the database remembers")
-	}
-	if errors.Is(err, lease.ErrExhausted) {
-		s.Why, err = cli.WithoutPrefix(err), nil
-	} else {
+func planned(cmd *cobra.Command, stores database.Stores, next bits.Layout) (s *succession, err error) {
+	err = database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) error {
+		change, err := open.PlanLayout(cmd.Context(), next)
+		s = &succession{Next: change.To.String(), Used: change.Used}
+		switch {
+		case errors.Is(err, lease.ErrExhausted):
+			s.Why = cli.WithoutPrefix(err)
+			return nil
+		case err == nil && change.From.String() == s.Next:
+			return cli.Usagef("--next is the layout that the database remembers")
+		}
 		s.Order = order(change.From, change.To)
 		s.Fresh = &numbering{change.Numbers.From, min(change.Numbers.To, 1<<change.To.WorkerBits-1)}
-	}
-	return s, errors.Join(open.Wrap(err), open.Close())
+		return err
+	})
+	return s, err
 }
 
 // earlier is a layout that ids of the database had before a change.
@@ -81,7 +78,7 @@ type earlier struct {
 }
 
 // remember adds what the database knows of the layout.
-func (a *answer) remember(found database.Found) {
+func (a *answer) remember(found format.Layouts) {
 	if found.Numbers != format.All {
 		a.Numbers = &numbering{found.Numbers.From, min(found.Numbers.To, a.GreatestWorker)}
 	}

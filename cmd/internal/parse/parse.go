@@ -28,12 +28,7 @@ const maxErrors = 10
 
 // New returns the subcommand. Its database may be one of stores.
 func New(stores database.Stores) *cobra.Command {
-	var (
-		layout           bits.Layout
-		asJSON, original bool
-		vesta            bool
-		text             format.TextFlags
-	)
+	p := &parser{stores: stores}
 	cmd := &cobra.Command{
 		Use:   "parse [ID...]",
 		Short: "Show what is in an id: time, worker, sequence",
@@ -69,49 +64,15 @@ code is then 1.`,
   uidring parse --layout 31/23/9,epoch=2020-01-01 --json < ids.txt
   uidring parse --form base32 0RP2HQ0DP0000
   uidring parse --uid-generator 5313046343901185`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			form, err := text.Open()
-			if err != nil {
-				return err
-			}
-			lines := format.Table
-			switch {
-			case asJSON:
-				lines = format.JSON
-			case original:
-				lines = format.Original
-			case vesta:
-				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
-			}
-			var p *parser
-			find := func() (format.Layouts, error) {
-				if vesta { // whose ids do not need one
-					return format.LayoutAlone(bits.Fleet()), nil
-				}
-				found, err := database.FindLayout(cmd.Context(), cmd, stores, layout)
-				p.assumed = found.Store == "" && !p.stated && !asJSON // which shows the layout
-				return found.Layouts, err
-			}
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			p = &parser{name: cmd.Root().Name(), read: form.Parse, hint: text.Hint, find: find, of: lines, out: out, errs: cmd.ErrOrStderr(), vesta: vesta, stated: layout != (bits.Layout{})}
-			if len(args) == 0 {
-				args = []string{"-"}
-				if cli.Terminal(cmd.InOrStdin()) {
-					fmt.Fprintf(p.errs, "%s: reading ids from the terminal, one a line; Ctrl+D ends them\n", p.name)
-				}
-			}
-			if err := cli.Finish(out, p.arguments(args, cmd.InOrStdin())); err != nil {
-				return err
-			}
-			return p.end()
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	database.LayoutFlag(cmd, stores, &layout, "layout of the ids")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout,\nand doubt if the id is doubtful")
-	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
-	flags.BoolVar(&vesta, "vesta", false, "read Vesta ids, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
-	text.Add(cmd)
+	cli.LayoutFlag(cmd, &p.layout, "layout of the ids", "the database's; without a database, fleet")
+	database.Flag(cmd, stores)
+	flags.BoolVar(&p.json, "json", false, "print one JSON object per line: id (a string, for JavaScript), time, worker, sequence, layout,\nand doubt if the id is doubtful")
+	flags.BoolVar(&p.original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
+	flags.BoolVar(&p.vesta, "vesta", false, "read Vesta ids, which encode their layout, and print one JSON object per line:\nid, time, machine, sequence, type and method")
+	p.text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
 	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")
 	cmd.MarkFlagsMutuallyExclusive("vesta", "dsn")
@@ -119,20 +80,19 @@ code is then 1.`,
 }
 
 type parser struct {
-	name    string // of the program
+	stores                database.Stores
+	layout                bits.Layout // that is stated
+	json, original, vesta bool
+	text                  format.TextFlags
+
+	cmd     *cobra.Command
 	read    func(text string) (uid.ID, error)
-	hint    func(text string) string
-	find    func() (format.Layouts, error)
-	of      func(*bits.Allocator) *format.Form
-	vesta   bool           // the ids have no layout
-	stated  bool           // the layout is not that of an object
+	out     *bufio.Writer
 	named   string         // the layout of the last object
 	ids     *format.Reader // nil until the first id has been read
 	forms   []*format.Form // of the layouts of ids
-	out     *bufio.Writer
-	errs    io.Writer
-	text    []byte // of the line being written
-	begun   bool   // the header, if any, has been written
+	row     []byte         // the line being written
+	begun   bool           // the header, if any, has been written
 	failed  int
 	assumed bool   // nobody has said which layout the ids have
 	doubt   int    // ids that are doubtful
@@ -148,6 +108,24 @@ type past struct {
 	first  uid.ID
 }
 
+func (p *parser) run(cmd *cobra.Command, args []string) error {
+	form, err := p.text.Open()
+	if err != nil {
+		return err
+	}
+	p.cmd, p.read, p.out = cmd, form.Parse, bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
+	if len(args) == 0 {
+		args = []string{"-"}
+		if cli.Terminal(cmd.InOrStdin()) {
+			cli.Notify(cmd, "reading ids from the terminal, one a line; Ctrl+D ends them")
+		}
+	}
+	if err := cli.Finish(p.out, p.arguments(args)); err != nil {
+		return err
+	}
+	return p.end()
+}
+
 // use reads the following ids as those of layouts.
 func (p *parser) use(layouts format.Layouts) error {
 	ids, err := format.NewReader(layouts)
@@ -156,32 +134,51 @@ func (p *parser) use(layouts format.Layouts) error {
 	}
 	p.ids, p.forms = ids, nil
 	for _, allocator := range ids.Allocators {
-		p.forms = append(p.forms, p.of(allocator))
+		p.forms = append(p.forms, p.form(allocator))
 	}
 	return nil
 }
 
+func (p *parser) form(ids *bits.Allocator) *format.Form {
+	switch {
+	case p.json:
+		return format.JSON(ids)
+	case p.original:
+		return format.Original(ids)
+	case p.vesta:
+		return format.Vesta()
+	}
+	return format.Table(ids)
+}
+
+// stated reports whether --layout was given.
+func (p *parser) stated() bool { return p.layout != (bits.Layout{}) }
+
 // start finds the layouts of ids. The first id is there by then, so that a generator in the same pipe has recorded its
 // layout and its worker number.
 func (p *parser) start() error {
-	if p.ids != nil {
+	switch {
+	case p.ids != nil:
 		return nil
+	case p.vesta: // whose ids need no layout
+		return p.use(format.LayoutAlone(bits.Fleet()))
 	}
-	layouts, err := p.find()
+	layouts, err := database.FindLayout(p.cmd.Context(), p.cmd, p.stores, p.layout)
 	if err != nil {
 		return err
 	}
+	p.assumed = layouts.Store == "" && !p.stated() && !p.json // which shows the layout
 	if err := p.use(layouts); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	return nil
 }
 
-func (p *parser) arguments(args []string, stdin io.Reader) error {
+func (p *parser) arguments(args []string) error {
 	for _, arg := range args {
 		var err error
 		if arg == "-" {
-			err = p.lines(stdin)
+			err = p.lines(p.cmd.InOrStdin())
 		} else if err = p.start(); err == nil {
 			err = p.parse(strings.TrimSpace(arg), 0)
 		}
@@ -221,7 +218,7 @@ func (p *parser) idOf(line string) string {
 	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &object) != nil || object.ID == "" {
 		return line
 	}
-	if object.Layout != "" && object.Layout != p.named && !p.stated && !p.vesta {
+	if object.Layout != "" && object.Layout != p.named && !p.stated() && !p.vesta {
 		if layout, err := bits.ParseLayout(object.Layout); err == nil && p.use(format.LayoutAlone(layout)) == nil {
 			p.named = object.Layout
 		}
@@ -251,7 +248,7 @@ func (p *parser) parse(text string, line int) error {
 		if negative := p.negative(text); negative != nil {
 			return p.fail(line, negative)
 		}
-		return p.fail(line, fmt.Errorf("%w%s", err, p.hint(text)))
+		return p.fail(line, fmt.Errorf("%w%s", err, p.text.Hint(text)))
 	}
 	if id == 0 {
 		return p.fail(line, fmt.Errorf("%w: 0 stands for an id that is not set", uid.ErrSyntax))
@@ -260,18 +257,18 @@ func (p *parser) parse(text string, line int) error {
 	if !p.vesta {
 		layout, doubt = p.ids.Find(int64(id))
 	}
-	if p.text, err = p.forms[layout].Append(p.text[:0], int64(id)); err != nil {
+	if p.row, err = p.forms[layout].Append(p.row[:0], int64(id)); err != nil {
 		return p.fail(line, err)
 	}
 	if mark := p.forms[layout].Doubt; doubt != "" && mark != nil {
-		p.text = mark(p.text, doubt)
+		p.row = mark(p.row, doubt)
 	}
 	p.count(id, layout, doubt)
 	if !p.begun {
 		p.begun = true
-		p.text = append([]byte(p.forms[layout].Header), p.text...)
+		p.row = append([]byte(p.forms[layout].Header), p.row...)
 	}
-	_, err = p.out.Write(p.text)
+	_, err = p.out.Write(p.row)
 	return err
 }
 
@@ -323,24 +320,24 @@ func (p *parser) fail(line int, fault error) error {
 	if line > 0 {
 		where = fmt.Sprintf("line %d: ", line)
 	}
-	fmt.Fprintf(p.errs, "%s: %s%s\n", p.name, where, cli.WithoutPrefix(fault))
+	cli.Notify(p.cmd, "%s%s", where, cli.WithoutPrefix(fault))
 	return nil
 }
 
 // end reports how many errors were not shown, and that ids are doubtful or of a layout that nobody has named.
 func (p *parser) end() error {
 	for _, is := range p.past {
-		fmt.Fprintf(p.errs, "%s: %d of the layout %s, which the database had before it changed; the first is %d\n", p.name, is.ids, is.layout, is.first)
+		cli.Notify(p.cmd, "%d of the layout %s, which the database had before it changed; the first is %d", is.ids, is.layout, is.first)
 	}
 	switch {
 	case p.doubt > 0:
-		fmt.Fprintf(p.errs, "%s: %d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
-			p.name, p.doubt, p.ids.Allocators[0].Layout(), p.first, p.why)
+		cli.Notify(p.cmd, "%d doubtful under %s, the first is %d: %s; if the ids are a segment's, they have no time; if they have another layout, add --layout",
+			p.doubt, p.ids.Allocators[0].Layout(), p.first, p.why)
 	case p.assumed && p.begun:
-		fmt.Fprintf(p.errs, "%s: read as ids of fleet, %s, since there is no database; for others, add --layout or --dsn\n", p.name, p.ids.Allocators[0].Layout())
+		cli.Notify(p.cmd, "read as ids of fleet, %s, since there is no database; for others, add --layout or --dsn", p.ids.Allocators[0].Layout())
 	}
 	if more := p.failed - maxErrors; more > 0 {
-		fmt.Fprintf(p.errs, "%s: %d more are not ids\n", p.name, more)
+		cli.Notify(p.cmd, "%d more are not ids", more)
 	}
 	switch {
 	case p.failed > 0:

@@ -38,7 +38,7 @@ number of the range.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := with(cmd, stores, func(open *database.Leases) error {
+			err := database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) error {
 				store, ok := open.Store.(*worker.Store)
 				if !ok {
 					return errors.New("only SQL databases have a counter that can be raised")

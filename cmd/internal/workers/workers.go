@@ -60,8 +60,8 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 	}
 	show := func(cmd *cobra.Command) error {
 		var list *Listing
-		err := with(cmd, stores, func(open *database.Leases) error {
-			var found database.Found
+		err := database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) error {
+			var found format.Layouts
 			var change string
 			var unknown error
 			if stated != (bits.Layout{}) {
@@ -121,8 +121,8 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 }
 
 // planned returns the numbers that ids of a layout may have, and what a change to it would do if the store has another.
-func planned(ctx context.Context, open *database.Leases, layout bits.Layout) (found database.Found, change string, err error) {
-	found.Layouts = format.LayoutAlone(layout)
+func planned(ctx context.Context, open *database.Leases, layout bits.Layout) (found format.Layouts, change string, err error) {
+	found = format.LayoutAlone(layout)
 	plan, err := open.PlanLayout(ctx, layout)
 	switch {
 	case errors.Is(err, lease.ErrLayout): // the store remembers none
@@ -138,17 +138,6 @@ func planned(ctx context.Context, open *database.Leases, layout bits.Layout) (fo
 		}
 	}
 	return found, change, err
-}
-
-// with calls f with the store that the command names.
-func with(cmd *cobra.Command, stores database.Stores, f func(*database.Leases) error) error {
-	dsn := database.Of(cmd, stores)
-	dsn.Existing = true
-	open, err := dsn.Leases(cmd.Context(), lease.Config{})
-	if err != nil {
-		return err
-	}
-	return errors.Join(open.Wrap(f(open)), open.Close())
 }
 
 func newRelease(stores database.Stores) *cobra.Command {
@@ -185,7 +174,7 @@ Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 		},
 		ValidArgsFunction: database.CompleteNumber(stores),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := with(cmd, stores, func(open *database.Leases) error {
+			err := database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) error {
 				free := open.Free
 				if force {
 					free = open.Revoke

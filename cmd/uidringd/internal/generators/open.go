@@ -8,7 +8,6 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/uid"
@@ -68,10 +67,7 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g *config.Gen
 	layout := made.Layout()
 	n.entry.Claimer, n.entry.Layout = made, &layout
 	if leases != nil {
-		n.entry.Layouts = func(ctx context.Context) (format.Layouts, error) {
-			found, err := leases.Remembered(ctx)
-			return found.Layouts, err
-		}
+		n.entry.Layouts = leases.Remembered
 	}
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
 	n.entry.Rate, n.entry.Burst = g.PerCaller(layout)
