@@ -133,8 +133,7 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return err
 	}
 	fill := &filler{table: t, flags: f, stderr: cmd.ErrOrStderr(), workers: map[int64]bool{}, open: func(ctx context.Context) (*uid.Backfill, error) {
-		from, _ := numbers.Source(ctx, false, logger)
-		b, err := uid.NewBackfill(ctx, from, uid.BackfillConfig{Layout: layout, MaxTicks: 1 << 16, Logger: logger})
+		b, err := uid.NewBackfill(ctx, numbers.Leaser, uid.BackfillConfig{Layout: layout, MaxTicks: 1 << 16, Logger: logger})
 		if kind, ok := errors.AsType[*worker.KindError](err); ok {
 			err = fmt.Errorf("%s: write a program with uid.NewBackfill and a range of numbers that no generator has had", kind.Way())
 		}

@@ -47,7 +47,6 @@ type CounterStore interface {
 type Counters struct {
 	*Opened
 	Store CounterStore
-	SQL   *segmentsql.Store // nil if the store is no SQL database
 }
 
 // Counters connects to the store. table is for SQL databases. With create, Counters makes
@@ -68,13 +67,27 @@ func (d DSN) Counters(ctx context.Context, table string, create bool, logger *sl
 	switch {
 	case err != nil:
 		return nil, err
-	case c.DB == nil:
-		return c, nil
+	case c.DB == nil: // Counters of the store has set Store
 	case table == Sequence:
-		c.SQL = segmentsql.NewSequence(c.DB, segmentsql.Config{Logger: logger})
+		c.Store = segmentsql.NewSequence(c.DB, segmentsql.Config{Logger: logger})
 	default:
-		c.SQL = segmentsql.NewLeafAlloc(c.DB, segmentsql.Config{Logger: logger})
+		c.Store = segmentsql.NewLeafAlloc(c.DB, segmentsql.Config{Logger: logger})
 	}
-	c.Store = c.SQL
 	return c, nil
+}
+
+// CompleteTag completes the tag of a counter.
+func CompleteTag(stores Stores) cobra.CompletionFunc {
+	return complete(func(ctx context.Context, cmd *cobra.Command) (tags []cobra.Completion) {
+		open, err := CountersOf(cmd, stores, false, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return nil
+		}
+		defer open.Close()
+		counters, _ := open.Store.List(ctx)
+		for _, c := range counters {
+			tags = append(tags, c.Tag)
+		}
+		return tags
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -87,19 +86,6 @@ func FindLayout(ctx context.Context, cmd *cobra.Command, stores Stores, stated b
 		return open.InFlags(err)
 	})
 	return found, err
-}
-
-// A Layouter says which layout a generator without one should have.
-type Layouter interface {
-	Layout(ctx context.Context) (layout string, stored bool, err error)
-}
-
-// Layouts returns what knows the layout: the leases, or the registry of an SQL database.
-func (l *Leases) Layouts(registry bool, logger *slog.Logger) Layouter {
-	if registry && l.DB != nil {
-		return worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
-	}
-	return l.Leaser
 }
 
 // greatest returns the greatest worker number that was given, as far as rows show it, and -1 if that is not known.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,34 +117,62 @@ func WithLeases(ctx context.Context, cmd *cobra.Command, stores Stores, f func(*
 	return errors.Join(open.Wrap(f(open)), open.Close())
 }
 
+// Source gives worker numbers from a store that remembers a layout.
+type Source interface {
+	uid.WorkerSource
+	fmt.Stringer
+	Layout(ctx context.Context) (layout string, stored bool, err error)
+}
+
 // Source returns where the store's worker numbers come from: leases, or the registry of an SQL
-// database. missing are the tables that the next start creates.
-func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from uid.WorkerSource, missing Tables) {
+// database. missing names the tables that the next start creates, and is empty if there are none.
+func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from Source, missing string) {
 	if l.DB == nil {
-		return l.Leaser, nil
+		return l.Leaser, ""
 	}
 	nodes := worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
 	if !registry {
 		if _, err := l.Leases(ctx, 1); !errors.Is(err, worker.ErrNoTable) {
-			return l.Leaser, nil
+			return l.Leaser, ""
 		}
 	}
-	if _, err := nodes.Nodes(ctx, 1); errors.Is(err, worker.ErrNoTable) {
-		missing = append(missing, nodes.String())
+	_, err := nodes.Nodes(ctx, 1)
+	switch none := errors.Is(err, worker.ErrNoTable); {
+	case registry && none:
+		return nodes, "table " + nodes.String()
+	case registry:
+		return nodes, ""
+	case none:
+		return l.Leaser, "tables " + nodes.String() + " and " + l.Leaser.String()
 	}
-	if registry {
-		return nodes, missing
-	}
-	return l.Leaser, append(missing, l.Leaser.String())
+	return l.Leaser, "table " + l.Leaser.String()
 }
 
-// Tables are the names of tables.
-type Tables []string
+// CompleteNumber completes a leased number that is not free.
+func CompleteNumber(stores Stores) cobra.CompletionFunc {
+	return complete(func(ctx context.Context, cmd *cobra.Command) (numbers []cobra.Completion) {
+		_ = WithLeases(ctx, cmd, stores, func(open *Leases) error {
+			leases, err := open.Leases(ctx, 0)
+			for _, l := range leases {
+				if l.State != lease.StateFree {
+					numbers = append(numbers, strconv.FormatInt(l.Number, 10))
+				}
+			}
+			return err
+		})
+		return numbers
+	})
+}
 
-// String returns the names after the word for them.
-func (t Tables) String() string {
-	if len(t) == 1 {
-		return "table " + t[0]
+// complete offers words of the store for the only argument or a flag, if the store answers soon.
+func complete(list func(context.Context, *cobra.Command) []cobra.Completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
+			defer cancel()
+			cmd.SetContext(ctx)
+			words = list(ctx, cmd)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
-	return "tables " + strings.Join(t, " and ")
 }

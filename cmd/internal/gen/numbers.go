@@ -22,9 +22,11 @@ type numbers struct {
 	cmd    *cobra.Command
 	logger *slog.Logger
 
-	open   *database.Leases // nil if there is none
-	name   string           // of the database
-	origin string           // of the layout
+	open    *database.Leases // nil if there is none
+	from    database.Source
+	missing string // tables
+	name    string // of the database
+	origin  string // of the layout
 }
 
 // These are the origins of a layout.
@@ -36,10 +38,12 @@ const (
 
 // connect opens the database, or returns the one that is open.
 func (n *numbers) connect(ctx context.Context) (err error) {
-	if n.open == nil {
-		if n.open, err = database.Of(n.cmd, n.flags.stores).Leases(ctx, lease.Config{Logger: n.logger}); err == nil {
-			n.name = n.open.Name
-		}
+	if n.open != nil {
+		return nil
+	}
+	if n.open, err = database.Of(n.cmd, n.flags.stores).Leases(ctx, lease.Config{Logger: n.logger}); err == nil {
+		n.name = n.open.Name
+		n.from, n.missing = n.open.Source(ctx, n.registry(), n.logger)
 	}
 	return err
 }
@@ -67,7 +71,7 @@ func (n *numbers) Layout(ctx context.Context) (layout string, stored bool, err e
 	if err := n.connect(ctx); err != nil {
 		return "", false, err
 	}
-	layout, stored, err = n.open.Layouts(n.registry(), n.logger).Layout(ctx)
+	layout, stored, err = n.from.Layout(ctx)
 	if stored {
 		n.origin = fromStore
 	}
@@ -79,8 +83,7 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if err := n.connect(ctx); err != nil {
 		return nil, err
 	}
-	from, missing := n.open.Source(ctx, n.registry(), n.logger)
-	taken, err := from.Lease(ctx, request)
+	taken, err := n.from.Lease(ctx, request)
 	if other, ok := errors.AsType[*lease.LayoutError](err); ok && n.origin == fromFlag {
 		err = fmt.Errorf("its ids have the layout %s, and --layout is %s: leave out --layout, or give another --dsn; or, "+
 			"to have all generators change to it, run: %s layout change --to %[2]s, with the same --dsn", other.Remembered, other.Layout, n.cmd.Root().Name())
@@ -93,8 +96,8 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if err != nil {
 		return nil, n.open.Wrap(err)
 	}
-	if len(missing) > 0 {
-		cli.Notify(n.cmd, "created the %s in %s", missing, n.open.Name)
+	if n.missing != "" {
+		cli.Notify(n.cmd, "created the %s in %s", n.missing, n.name)
 	}
 	if n.registry() {
 		return taken, n.close() // the number is good for ever

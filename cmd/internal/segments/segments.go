@@ -17,6 +17,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
 // New returns the subcommand. It reads stores too, not only SQL databases.
@@ -151,13 +152,13 @@ For segment.NewStriped with three stores, the first store's tag is "orders 1/3 x
 			}
 			err := with(cmd, stores, true, func(open *database.Counters) (err error) {
 				place = fmt.Sprintf("%s of %s", open.Store, open.Name)
-				switch {
+				switch sql, ok := open.Store.(*segmentsql.Store); {
 				case !gapless:
 					err = open.Store.Create(cmd.Context(), args[0], counter.Next, step)
-				case open.SQL == nil:
+				case !ok:
 					err = errors.New("gapless counters need an SQL database")
 				default:
-					err = open.SQL.CreateGapless(cmd.Context(), args[0], counter.Next)
+					err = sql.CreateGapless(cmd.Context(), args[0], counter.Next)
 				}
 				if errors.Is(err, segment.ErrTagExists) {
 					return fmt.Errorf("%s has a counter already; raise it with uidring segments set", tag)

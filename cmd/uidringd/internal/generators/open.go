@@ -55,7 +55,7 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g *config.Gen
 		}
 		return leases.Wrap(inKeys(err))
 	}
-	if asked, ok := from.(remembering); ok {
+	if asked, ok := from.(database.Source); ok {
 		from = preferring{asked, newLayout(c, g.Store)}
 	}
 	made, err := construct(ctx, from, g, logger)
@@ -91,30 +91,23 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Gene
 	}
 	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
 	from, missing := leases.Source(ctx, g.Worker.Kind == source.Registry, logger)
-	if len(missing) > 0 { // of the generators that start together, one logs it
-		if _, said := n.set.created.LoadOrStore(missing.String()+" of "+leases.Name, true); !said {
-			logger.Info("creating the "+missing.String(), "store", leases.Name)
+	if missing != "" { // of the generators that start together, one logs it
+		if _, said := n.set.created.LoadOrStore(missing+" of "+leases.Name, true); !said {
+			logger.Info("creating the "+missing, "store", leases.Name)
 		}
 	}
 	return from, leases, nil
 }
 
-// remembering is a source with a store that remembers a layout.
-type remembering interface {
-	uid.WorkerSource
-	fmt.Stringer
-	database.Layouter
-}
-
 // preferring is a source whose new store gets a layout that does not depend on which generator of the config starts first.
 type preferring struct {
-	remembering
+	database.Source
 	layout bits.Layout
 }
 
 // Layout returns the layout for a generator whose config states none.
 func (p preferring) Layout(ctx context.Context) (layout string, stored bool, err error) {
-	layout, stored, err = p.remembering.Layout(ctx)
+	layout, stored, err = p.Source.Layout(ctx)
 	if err == nil && !stored {
 		layout = p.layout.String()
 	}
