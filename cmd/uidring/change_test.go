@@ -25,19 +25,11 @@ func TestLayoutChange(t *testing.T) {
 				}
 				return got.Stdout + got.Stderr
 			}
-			wants := func(text string, wants ...string) {
-				t.Helper()
-				for _, want := range wants {
-					if !strings.Contains(text, want) {
-						t.Errorf("%s\nwant %q in it", text, want)
-					}
-				}
-			}
 			old, next := bits.Registry().String(), bits.LongLived().String()
-			wants(run(1, "layout", "change", "--to", "fleet"), "--dsn")
+			clitest.Wants(t, run(1, "layout", "change", "--to", "fleet"), "--dsn")
 			if kind != "sqlite" { // has no users
 				clitest.Client(t, owner, uidring.Succeed(t, "schema", kind, "--user", user.User.Username()))
-				wants(run(1, "layout", "change", "--to", "fleet"), "remembers no layout yet")
+				clitest.Wants(t, run(1, "layout", "change", "--to", "fleet"), "remembers no layout yet")
 			}
 			run(0, "gen", "--layout", "registry", "--worker", "registry")
 			running := start(t, "gen", "-n", "1000000000", "--dsn", user.String()) // has the number 2
@@ -45,25 +37,25 @@ func TestLayoutChange(t *testing.T) {
 				"mysql":    {"UPDATE ON WORKER_NODE"},
 				"postgres": {"USAGE ON SEQUENCE public.worker_node_id_seq", "UPDATE ON WORKER_NODE"},
 			}[kind] {
-				wants(run(1, "layout", "change", "--to", "long-lived"), "GRANT ", grant)
+				clitest.Wants(t, run(1, "layout", "change", "--to", "long-lived"), "GRANT ", grant)
 				clitest.Client(t, owner, "GRANT "+grant+" TO "+user.User.Username())
 			}
-			wants(run(0, "layout", "change", "--to", "long-lived", "--dry-run"), old+": numbers up to 2 have been given", next+", under the numbers 48 to 8388607", "\norder  new ids are smaller than old ones, so ORDER BY id mixes both", "nothing was changed")
-			wants(run(0, "gen"), "worker number 3 ", old)
-			wants(run(0, "layout", "change", "--to", "long-lived"), "numbers up to 3 ", "64 to 8388607", "restart")
-			wants(run(0, "layout", "change", "--to", "long-lived"), "nothing to change")
-			wants(run(1, "gen", "--layout", "registry"), "uidring layout change --to "+old)
+			clitest.Wants(t, run(0, "layout", "change", "--to", "long-lived", "--dry-run"), old+": numbers up to 2 have been given", next+", under the numbers 48 to 8388607", "\norder  new ids are smaller than old ones, so ORDER BY id mixes both", "nothing was changed")
+			clitest.Wants(t, run(0, "gen"), "worker number 3 ", old)
+			clitest.Wants(t, run(0, "layout", "change", "--to", "long-lived"), "numbers up to 3 ", "64 to 8388607", "restart")
+			clitest.Wants(t, run(0, "layout", "change", "--to", "long-lived"), "nothing to change")
+			clitest.Wants(t, run(1, "gen", "--layout", "registry"), "uidring layout change --to "+old)
 			numbers := run(0, "workers")
-			wants(numbers, "\n8388544 of the numbers 64 to 8388607 are left", "\n1 of the numbers below 64 are held by generators of an earlier layout")
+			clitest.Wants(t, numbers, "\n8388544 of the numbers 64 to 8388607 are left", "\n1 of the numbers below 64 are held by generators of an earlier layout")
 			if strings.Contains(numbers, "NodeType") {
 				t.Errorf("%s; want no row of a raised counter", numbers)
 			}
-			wants(run(0, "gen"), "worker number 64 ", next, "which the database remembers")
-			wants(run(0, "gen", "--worker", "registry"), "worker number 65 ", next)
-			wants(run(0, "gen", "--layout", "long-lived"), "worker number 64 ", next)
-			wants(run(1, "layout", "change", "--to", "31/1/31"), "number")
-			wants(run(0, "layout", "change", "--to", "registry"), "numbers up to 65 ", "66 to ")
-			wants(run(0, "gen"), "worker number 66 ", old)
+			clitest.Wants(t, run(0, "gen"), "worker number 64 ", next, "which the database remembers")
+			clitest.Wants(t, run(0, "gen", "--worker", "registry"), "worker number 65 ", next)
+			clitest.Wants(t, run(0, "gen", "--layout", "long-lived"), "worker number 64 ", next)
+			clitest.Wants(t, run(1, "layout", "change", "--to", "31/1/31"), "number")
+			clitest.Wants(t, run(0, "layout", "change", "--to", "registry"), "numbers up to 65 ", "66 to ")
+			clitest.Wants(t, run(0, "gen"), "worker number 66 ", old)
 			if line, err := running.stdout.ReadString('\n'); err != nil || len(clitest.ReadIDs(t, line)) != 1 {
 				t.Errorf("%q, %v from the process that has the first layout", line, err)
 			}

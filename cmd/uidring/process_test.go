@@ -38,6 +38,9 @@ func start(t *testing.T, args ...string) *running {
 
 func (r *running) begin(t *testing.T) {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
 	r.cmd.Stderr = &r.stderr
 	pipe, err := r.cmd.StdoutPipe()
 	need.Must(t, err)
@@ -77,9 +80,6 @@ func hangs(t *testing.T) {
 
 // A signal ends the stream after a whole line, with the shells' exit code.
 func TestProcessSignals(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be sent signals there")
-	}
 	hangs(t)
 	for _, tt := range []struct {
 		signal syscall.Signal
@@ -102,9 +102,6 @@ func TestProcessSignals(t *testing.T) {
 
 // A terminal that closes sends SIGHUP several times, and the number is given back all the same.
 func TestHangup(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be sent signals there")
-	}
 	hangs(t)
 	clitest.Elsewhere(t)
 	r := start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--generator", "default")
@@ -149,9 +146,6 @@ func TestProcessLeases(t *testing.T) {
 }
 
 func leaseLife(t *testing.T, dsn string) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be sent signals there")
-	}
 	a := clitest.Allocator(t, "fleet")
 	gen := func(generator string) *running {
 		return start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--dsn", dsn, "--generator", generator)

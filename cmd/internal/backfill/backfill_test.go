@@ -60,9 +60,7 @@ func TestWindows(t *testing.T) {
 			rows[i] = map[string]any{"created_at": s.oldest.Add(time.Duration(i/300) * time.Minute), "changed": s.oldest}
 		}
 		need.Must(t, s.Table("orders").CreateInBatches(rows, 2000).Error)
-		if got := uidring.Succeed(t, s.args("--batch", "999")...); !strings.Contains(got, "10100 rows have got an id, under worker number 2;") {
-			t.Error(got)
-		}
+		uidring.Show(t, "10100 rows have got an id, under worker number 2;", s.args("--batch", "999")...)
 		s.ages(t, "fleet", 0)
 	})
 }
@@ -89,9 +87,7 @@ func TestKeys(t *testing.T) {
 	}
 	each(t, func(t *testing.T, s *shop) {
 		store := filepath.Join(t.TempDir(), "numbers.db")
-		if got := uidring.Invoke(t, "", "gen", "--dsn", store); got.Code != 0 {
-			t.Fatalf("%+v", got)
-		}
+		uidring.Succeed(t, "gen", "--dsn", store)
 		quote := s.Statement.Quote
 		for i, kind := range types[s.kind] {
 			name := []string{"order", "Order Lines", "key", "a-b", "group", "x"}[i]
@@ -109,9 +105,7 @@ func TestKeys(t *testing.T) {
 				need.Must(t, s.Exec(fmt.Sprintf("INSERT INTO %s VALUES ( ?, ?, NULL)", quote(name)), key, s.oldest.Add(time.Duration(n/5)*time.Hour)).Error)
 			}
 			got := uidring.Invoke(t, "", "backfill", "--table", name, "--key", "key", "--time", "time", "--column", "Uid", "--dsn", s.dsn, "--batch", "7", "--store", store)
-			if got.Code != 0 || !strings.Contains(got.Stdout, "50 rows have got an id, under worker number") || !strings.Contains(got.Stdout, "and 50 carry the tick") || !strings.Contains(got.Stderr, "no index of "+name+" begins with time") {
-				t.Errorf("%s: %+v", kind, got)
-			}
+			clitest.Wants(t, got.Stdout+got.Stderr, "50 rows have got an id, under worker number", "and 50 carry the tick", "no index of "+name+" begins with time")
 		}
 	})
 }
@@ -135,7 +129,8 @@ func TestRefused(t *testing.T) {
 		} {
 			need.Must(t, s.Exec(statement).Error)
 		}
-		rows := s.number(t, "SELECT COUNT(*) FROM "+map[bool]string{true: "worker_node", false: "WORKER_NODE"}[s.kind == "postgres"])
+		nodes := "SELECT COUNT(*) FROM " + map[string]string{"mysql": "WORKER_NODE", "postgres": "worker_node", "sqlite": "WORKER_NODE"}[s.kind]
+		rows := s.number(t, nodes)
 		for _, tt := range []struct{ table, key, time, column, want string }{
 			{"nope", "id", "t", "u", "--table nope: there is no such table"},
 			{"seen", "id", "created_at", "uid", "--table seen: it is a view, want the table behind it"},
@@ -154,18 +149,14 @@ func TestRefused(t *testing.T) {
 		} {
 			for _, more := range [][]string{nil, {"--dry-run"}} {
 				args := append([]string{"backfill", "--table", tt.table, "--key", tt.key, "--time", tt.time, "--column", tt.column, "--dsn", s.dsn}, more...)
-				if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, tt.want) || got.Stdout != "" {
-					t.Errorf("%q: %+v, want %s", args, got, tt.want)
-				}
+				uidring.Fail(t, 1, tt.want, args...)
 			}
 		}
 		if s.kind != "sqlite" {
-			if got := uidring.Invoke(t, "", "backfill", "--table", "two", "--key", "a", "--time", "t", "--column", "f", "--dsn", s.dsn); !strings.Contains(got.Stderr, "--column f: its type is \"int") {
-				t.Errorf("%+v", got)
-			}
+			uidring.Fail(t, 1, "--column f: its type is \"int", "backfill", "--table", "two", "--key", "a", "--time", "t", "--column", "f", "--dsn", s.dsn)
 			s.rights(t)
 		}
-		if again := s.number(t, "SELECT COUNT(*) FROM "+map[bool]string{true: "worker_node", false: "WORKER_NODE"}[s.kind == "postgres"]); again != rows || s.number(t, "SELECT COUNT(uid) FROM orders") != 0 {
+		if again := s.number(t, nodes); again != rows || s.number(t, "SELECT COUNT(uid) FROM orders") != 0 {
 			t.Errorf("something was written")
 		}
 	})
@@ -179,9 +170,7 @@ func (s *shop) rights(t *testing.T) {
 		t.Helper()
 		args := s.args()
 		args[len(args)-1] = s.url.String()
-		if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, want) {
-			t.Errorf("%+v, want %s", got, want)
-		}
+		uidring.Fail(t, 1, want, args...)
 	}
 	const grants = "backfill needs GRANT SELECT, UPDATE (uid) ON orders"
 	if s.kind == "postgres" { // where a server that any database may be used on says so first
@@ -198,21 +187,16 @@ func (s *shop) rights(t *testing.T) {
 func TestLayout(t *testing.T) {
 	s := newShop(t, "sqlite")
 	s.insert(t, 3)
-	if got := uidring.Invoke(t, "", s.args()...); got.Code != 1 || !strings.Contains(got.Stderr, "start the service that gives new rows their ids") {
-		t.Errorf("a store without a layout: %+v", got)
-	}
-	if got := uidring.Invoke(t, "", s.args("--layout", "fleet", "--dry-run")...); got.Code != 0 || !strings.Contains(got.Stdout, "31/16/16") || s.number(t, "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'WORKER%'") != 0 {
-		t.Errorf("a stated layout: %+v", got)
+	uidring.Fail(t, 1, "start the service that gives new rows their ids", s.args()...)
+	uidring.Show(t, "31/16/16", s.args("--layout", "fleet", "--dry-run")...)
+	if n := s.number(t, "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'WORKER%'"); n != 0 {
+		t.Errorf("a dry run made %d tables", n)
 	}
 	s.start(t, small)
-	if got := uidring.Invoke(t, "", s.args("--layout", "fleet")...); got.Code != 1 || !strings.Contains(got.Stderr, "its ids have the layout "+small) || !strings.Contains(got.Stderr, "leave out --layout") {
-		t.Errorf("another layout: %+v", got)
-	}
+	clitest.Wants(t, uidring.Fail(t, 1, "its ids have the layout "+small, s.args("--layout", "fleet")...), "leave out --layout")
 	uidring.Succeed(t, s.args("--layout", small)...)
 	for _, args := range [][]string{{"--zone", "Atlantis/Capital"}, {"--batch", "0"}, {"--rate", "-1"}, {"--store", "nope"}} {
-		if got := uidring.Invoke(t, "", s.args(args...)...); got.Code != 2 || !strings.Contains(got.Stderr, args[0]) {
-			t.Errorf("%q: %+v", args, got)
-		}
+		uidring.Fail(t, 2, args[0], s.args(args...)...)
 	}
 }
 
@@ -244,17 +228,13 @@ func TestZone(t *testing.T) {
 	s := newShop(t, "sqlite")
 	s.start(t, small)
 	need.Must(t, s.Exec("INSERT INTO orders (created_at) VALUES ('yesterday'), ('2026-03-01')").Error)
-	if got := uidring.Invoke(t, "", s.args()...); got.Code != 1 || !strings.Contains(got.Stderr, "--time created_at: yesterday is not a time such as") {
-		t.Errorf("%+v", got)
-	}
+	uidring.Fail(t, 1, "--time created_at: yesterday is not a time such as", s.args()...)
 	zoned := newShop(t, "mysql")
 	u, err := url.Parse(zoned.dsn)
 	need.Must(t, err)
 	u.RawQuery = url.Values{"time_zone": {"'+08:00'"}}.Encode()
 	zoned.dsn = u.String()
-	if got := uidring.Invoke(t, "", zoned.args()...); got.Code != 1 || !strings.Contains(got.Stderr, "the session's time zone is +08:00") {
-		t.Errorf("%+v", got)
-	}
+	uidring.Fail(t, 1, "the session's time zone is +08:00", zoned.args()...)
 }
 
 // What is wrong with the ids of the table is found at the end: one that is there twice, and one that the database has
@@ -270,15 +250,11 @@ func TestVerified(t *testing.T) {
 		s.start(t, small)
 		s.insert(t, 5)
 		need.Must(t, s.Exec(tt.statement).Error)
-		if got := uidring.Invoke(t, "", s.args()...); got.Code != 1 || !strings.Contains(got.Stderr, tt.want) {
-			t.Errorf("%s: %+v, want %s", tt.statement, got, tt.want)
-		}
+		uidring.Fail(t, 1, tt.want, s.args()...)
 	}
 	s := newShop(t, "sqlite")
 	s.start(t, small)
 	s.insert(t, 5)
 	need.Must(t, s.Exec("UPDATE orders SET uid = -5 WHERE id = 3").Error)
-	if got := uidring.Succeed(t, s.args()...); !strings.Contains(got, "and 4 carry the tick of created_at; 1 are not of the layout "+small) {
-		t.Error(got)
-	}
+	uidring.Show(t, "and 4 carry the tick of created_at; 1 are not of the layout "+small, s.args()...)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"time"
 
@@ -104,13 +103,11 @@ func (f *flags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return open.Wrap(err)
 	}
-	t.notify = func(format string, args ...any) {
-		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
-	}
+	t.notify = func(format string, args ...any) { cli.Notify(cmd, format, args...) }
 	if f.store != "" {
 		dsn = database.DSN{Text: f.store, Origin: "--store", Stores: f.stores, Existing: true}
 	}
-	logger := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	logger := cli.Logger(cmd)
 	numbers, err := dsn.Leases(ctx, lease.Config{Logger: logger})
 	if err != nil {
 		return err

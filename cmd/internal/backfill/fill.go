@@ -30,6 +30,10 @@ type filler struct {
 	stderr io.Writer
 	open   func(context.Context) (*uid.Backfill, error)
 
+	made    *uid.Backfill // of the pass
+	present int64         // tick in which the pass began
+	floor   time.Time     // where the pass's ids go on if earlier ticks are full
+
 	limit   *rate.Limiter
 	shown   *progressbar.ProgressBar
 	began   time.Time
@@ -47,9 +51,9 @@ func (f *filler) run(ctx context.Context, found survey) (err error) {
 	}
 	f.shown, f.began, f.said = cli.Progress(f.stderr, found.Rows, "rows"), time.Now(), time.Now()
 	defer func() { _ = f.shown.Clear() }()
-	for range passes {
-		if found.Rows == 0 {
-			return nil
+	for pass := 0; found.Rows > 0; pass++ {
+		if pass == passes {
+			return fmt.Errorf("rows without %s keep coming: first deploy the service that writes it, then run this command again", f.column.Name)
 		}
 		// The generator stamps no tick that has not passed.
 		if err := sleep(ctx, min(ahead, time.Until(found.newest)+f.ids.Layout().Unit)); err != nil {
@@ -62,25 +66,20 @@ func (f *filler) run(ctx context.Context, found survey) (err error) {
 			return err
 		}
 	}
-	if found.Rows == 0 {
-		return nil
-	}
-	return fmt.Errorf("rows without %s keep coming: first deploy the service that writes it, then run this command again", f.column.Name)
+	return nil
 }
 
 // pass fills all rows that have no id yet, under a new worker number.
 func (f *filler) pass(ctx context.Context) (err error) {
-	began := f.ids.Tick(time.Now())
-	made, err := f.open(ctx)
-	if err != nil {
+	f.present, f.floor = f.ids.Tick(time.Now()), time.Time{}
+	if f.made, err = f.open(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, made.Close()) }()
-	s := &stamper{filler: f, made: made, began: began}
+	defer func() { err = errors.Join(err, f.made.Close()) }()
 	rows, err := f.empty(ctx, nil)
 	for err == nil && len(rows) > 0 {
 		for part := range slices.Chunk(rows, int(f.flags.batch)) {
-			n, err := s.stamp(ctx, part)
+			n, err := f.stamp(ctx, part)
 			if err == nil && n > 0 {
 				err = f.write(ctx, part[:n])
 			}
@@ -133,50 +132,41 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stamper gives rows their ids, in the order of time.
-type stamper struct {
-	*filler
-	made  *uid.Backfill
-	began int64     // the tick in which the pass began
-	floor time.Time // where the ids go on if earlier ticks are full
-}
-
 // stamp gives ids to rows, and returns how many it has reached: it leaves those that are
 // too young for the pass.
-func (s *stamper) stamp(ctx context.Context, rows []row) (n int, err error) {
+func (f *filler) stamp(ctx context.Context, rows []row) (n int, err error) {
 	for i := range rows {
-		id, err := s.id(ctx, rows[i].at)
-		if errors.Is(err, uid.ErrBackfillTime) && max(s.ids.Tick(rows[i].at), s.ids.Tick(s.floor)) >= s.began {
+		id, err := f.id(ctx, rows[i].at)
+		if errors.Is(err, uid.ErrBackfillTime) && max(f.ids.Tick(rows[i].at), f.ids.Tick(f.floor)) >= f.present {
 			return i, nil
 		}
 		if err != nil {
-			return i, fmt.Errorf("the row with %s %v: %w", s.key.Name, rows[i].key, err)
+			return i, fmt.Errorf("the row with %s %v: %w", f.key.Name, rows[i].key, err)
 		}
-		raw := int64(id)
-		rows[i].id = &raw
+		rows[i].id = new(int64(id))
 	}
 	return len(rows), nil
 }
 
 // id returns the id of a time. If its tick is full, the id is of the next that is not. It waits while
 // the worker number is lost.
-func (s *stamper) id(ctx context.Context, at time.Time) (uid.ID, error) {
+func (f *filler) id(ctx context.Context, at time.Time) (uid.ID, error) {
 	stamped := at
-	if stamped.Before(s.floor) {
-		stamped = s.floor
+	if stamped.Before(f.floor) {
+		stamped = f.floor
 	}
 	for {
-		id, err := s.made.At(stamped)
+		id, err := f.made.At(stamped)
 		switch {
 		case err == nil:
-			s.workers[s.made.Worker()] = true
-			s.spilled = max(s.spilled, s.ids.Tick(stamped)-s.ids.Tick(at))
+			f.workers[f.made.Worker()] = true
+			f.spilled = max(f.spilled, f.ids.Tick(stamped)-f.ids.Tick(at))
 			return id, nil
 		case errors.Is(err, uid.ErrTickFull):
-			stamped = s.ids.Time(s.ids.Tick(stamped) + 1)
-			s.floor = stamped
+			stamped = f.ids.Time(f.ids.Tick(stamped) + 1)
+			f.floor = stamped
 		case errors.Is(err, uid.ErrReservation):
-			if err := s.regain(ctx, stamped); err != nil {
+			if err := f.regain(ctx, stamped); err != nil {
 				return 0, err
 			}
 		default:
@@ -186,13 +176,13 @@ func (s *stamper) id(ctx context.Context, at time.Time) (uid.ID, error) {
 }
 
 // regain waits until the generator has a worker number again.
-func (s *stamper) regain(ctx context.Context, at time.Time) error {
+func (f *filler) regain(ctx context.Context, at time.Time) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		_, err := s.made.AtN(at, nil)
+		_, err := f.made.AtN(at, nil)
 		if err != nil && !errors.Is(err, uid.ErrReservation) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithMaxElapsedTime(retryFor), backoff.WithNotify(func(err error, _ time.Duration) { s.notify("waiting: %v", err) }))
+	}, backoff.WithMaxElapsedTime(retryFor), backoff.WithNotify(func(err error, _ time.Duration) { f.notify("waiting: %v", err) }))
 	return err
 }

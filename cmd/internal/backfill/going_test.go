@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
@@ -61,7 +62,6 @@ func TestMeanwhile(t *testing.T) {
 		s.start(t, fine)
 		s.insert(t, 300)
 		got := s.run(t, "--batch", "10", "--pause", "20ms")
-		servertest.Eventually(t, "some rows have an id", func() bool { return s.filled(t) > 0 })
 		need.Must(t, s.Exec("UPDATE orders SET uid = 7 WHERE id = 300 AND uid IS NULL").Error)
 		for _, at := range []time.Time{s.oldest, time.Now()} {
 			need.Must(t, s.Exec("INSERT INTO orders (created_at, changed) VALUES (?, ?)", at, s.oldest).Error)
@@ -78,9 +78,7 @@ func TestMeanwhile(t *testing.T) {
 		s.start(t, fine)
 		s.insert(t, 3)
 		need.Must(t, s.Exec("CREATE TRIGGER more AFTER UPDATE OF uid ON orders BEGIN INSERT INTO orders (created_at) VALUES (STRFTIME('%Y-%m-%d %H:%M:%f', 'now')); END").Error)
-		if got := uidring.Invoke(t, "", s.args()...); got.Code != 1 || !strings.Contains(got.Stderr, "rows without uid keep coming: first deploy the service that writes it") {
-			t.Errorf("%+v", got)
-		}
+		uidring.Fail(t, 1, "rows without uid keep coming: first deploy the service that writes it", s.args()...)
 	})
 }
 
@@ -104,21 +102,11 @@ func TestLostConnection(t *testing.T) {
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			s := newShop(t, kind)
-			s.start(t, fine)
-			s.insert(t, 500)
 			link := servertest.NewLink(t, func() string { return s.owner.Host })
 			through := *s.owner
 			through.Host = link.Address()
 			s.dsn = through.String()
-			got := s.run(t, "--batch", "10", "--pause", "10ms")
-			servertest.Eventually(t, "some rows have an id", func() bool { return s.filled(t) > 0 })
-			link.Cut()
-			servertest.Eventually(t, "the command says so", func() bool { return strings.Contains(got.stderr.String(), "the next attempt is in") })
-			need.Must(t, link.Mend())
-			if got.wait(); got.code != 0 || !strings.Contains(got.stdout.String(), "of all 500 rows") {
-				t.Errorf("exit code %d, %s%s", got.code, &got.stdout, &got.stderr)
-			}
-			s.ages(t, fine, 0)
+			s.interrupt(t, link.Cut, func() { need.Must(t, link.Mend()) })
 		})
 	}
 }
@@ -135,30 +123,32 @@ func TestFailover(t *testing.T) {
 				return worker.NewStore(db, worker.StoreConfig{}).EnsureSchema(t.Context())
 			})
 			s := &shop{DB: f.Open(t, f.URL), kind: kind, dsn: f.URL, oldest: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)}
-			s.start(t, fine)
-			s.insert(t, 500)
-			got := s.run(t, "--batch", "10", "--pause", "10ms")
-			servertest.Eventually(t, "some rows have an id", func() bool { return s.filled(t) > 0 })
-			f.Demote(t, "WORKER_NODE", "WORKER_LEASE", "orders")
-			servertest.Eventually(t, "the command says so", func() bool { return strings.Contains(got.stderr.String(), "the next attempt is in") })
-			f.Promote()
-			f.Drop()
-			if got.wait(); got.code != 0 || !strings.Contains(got.stdout.String(), "of all 500 rows") {
-				t.Errorf("exit code %d, %s%s", got.code, &got.stdout, &got.stderr)
-			}
-			s.ages(t, fine, 0)
+			s.interrupt(t, func() { f.Demote(t, "WORKER_NODE", "WORKER_LEASE", "orders") }, func() { f.Promote(); f.Drop() })
 		})
 	}
+}
+
+// interrupt tests that the command waits between the end and the return of its database.
+func (s *shop) interrupt(t *testing.T, end, back func()) {
+	t.Helper()
+	s.start(t, fine)
+	s.insert(t, 500)
+	got := s.run(t, "--batch", "10", "--pause", "10ms")
+	end()
+	servertest.Eventually(t, "the command says so", func() bool { return strings.Contains(got.stderr.String(), "the next attempt is in") })
+	back()
+	got.succeeds(t, "of all 500 rows")
+	s.ages(t, fine, 0)
 }
 
 // running is the command while it runs.
 type running struct {
 	code           int
-	stdout, stderr buffer
+	stdout, stderr logged.Text
 	ended          sync.WaitGroup
 }
 
-// run runs the command beside the test.
+// run runs the command beside the test, and returns when it has written some ids.
 func (s *shop) run(t *testing.T, more ...string) *running {
 	t.Helper()
 	r := new(running)
@@ -166,25 +156,15 @@ func (s *shop) run(t *testing.T, more ...string) *running {
 		r.code = uidring.Run(t.Context(), strings.NewReader(""), &r.stdout, &r.stderr, s.args(more...)...)
 	})
 	t.Cleanup(r.wait)
+	servertest.Eventually(t, "some rows have an id", func() bool { return s.filled(t) > 0 })
 	return r
 }
 
 func (r *running) wait() { r.ended.Wait() }
 
-// buffer may be read while it is written.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+func (r *running) succeeds(t *testing.T, want string) {
+	t.Helper()
+	if r.wait(); r.code != 0 || !strings.Contains(r.stdout.String(), want) {
+		t.Errorf("exit code %d, %s%s", r.code, &r.stdout, &r.stderr)
+	}
 }

@@ -1,7 +1,6 @@
 package backfill_test
 
 import (
-	"fmt"
 	"net/url"
 	"testing"
 	"time"
@@ -74,9 +73,7 @@ func (s *shop) insert(t testing.TB, n int) {
 // start has the service take a worker number, by which the layout is remembered.
 func (s *shop) start(t testing.TB, layout string) {
 	t.Helper()
-	if got := uidring.Invoke(t, "", "gen", "--dsn", s.dsn, "--layout", layout); got.Code != 0 {
-		t.Fatalf("%+v", got)
-	}
+	uidring.Succeed(t, "gen", "--dsn", s.dsn, "--layout", layout)
 }
 
 // args are those of a backfill of the table.
@@ -114,5 +111,3 @@ func (s *shop) ages(t testing.TB, layout string, late time.Duration) {
 		t.Error("there are no rows")
 	}
 }
-
-func (s *shop) String() string { return fmt.Sprintf("%s at %s", s.kind, s.dsn) }

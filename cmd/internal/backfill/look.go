@@ -64,6 +64,13 @@ func look(ctx context.Context, db *gorm.DB, f *flags) (*table, error) {
 		return nil, fmt.Errorf("--table %s: it is a view, want the table behind it", f.table)
 	}
 	var faults []error
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+		if strings.Contains(c.Extra, "on update") {
+			t.kept = append(t.kept, c)
+		}
+	}
 	for _, named := range []struct {
 		flag, name string
 		found      *column
@@ -74,7 +81,7 @@ func look(ctx context.Context, db *gorm.DB, f *flags) (*table, error) {
 		})
 		var wrong string
 		if at < 0 {
-			wrong = fmt.Sprintf("%s has no such column, it has %s", f.table, names(all))
+			wrong = fmt.Sprintf("%s has no such column, it has %s", f.table, strings.Join(names, ", "))
 		} else {
 			*named.found = all[at]
 			wrong = named.check(all[at])
@@ -86,20 +93,7 @@ func look(ctx context.Context, db *gorm.DB, f *flags) (*table, error) {
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
-	for _, c := range all {
-		if strings.Contains(c.Extra, "on update") {
-			t.kept = append(t.kept, c)
-		}
-	}
 	return t, t.probe(ctx, f)
-}
-
-func names(all []column) string {
-	var names []string
-	for _, c := range all {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 func (t *table) checkKey(c column) string {

@@ -98,6 +98,33 @@ func (c Command) Succeed(t testing.TB, args ...string) string {
 	return got.Stdout
 }
 
+// Show is Succeed for what must print a text.
+func (c Command) Show(t testing.TB, want string, args ...string) {
+	t.Helper()
+	Wants(t, c.Succeed(t, args...), want)
+}
+
+// Wants fails the test unless a text has all the parts.
+func Wants(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s\nwant %q in it", text, part)
+		}
+	}
+}
+
+// Fail is Invoke for what must print nothing, and end with an exit code and a text on standard error, which
+// it returns.
+func (c Command) Fail(t testing.TB, code int, want string, args ...string) string {
+	t.Helper()
+	got := c.Invoke(t, "", args...)
+	if got.Code != code || got.Stdout != "" || !strings.Contains(got.Stderr, want) {
+		t.Errorf("%q: %+v, want exit code %d and %q", args, got, code, want)
+	}
+	return got.Stderr
+}
+
 var started = regexp.MustCompile(`(?m)^uidringd?: (created the tables? WORKER_[A-Z_ and]+ in .*|worker number \d+ \(--worker .*\), layout \S+ \([^)]*\))\n`)
 
 // WithoutStart returns standard error without the line that each start of gen writes, and

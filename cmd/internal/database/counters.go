@@ -2,7 +2,6 @@ package database
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -53,10 +52,8 @@ type Counters struct {
 // a missing SQLite file.
 func (d DSN) Counters(ctx context.Context, table string, create bool, logger *slog.Logger) (*Counters, error) {
 	d.Existing = !create
-	if read := d.store(); read != nil {
-		if store, err := read(d.Text); err == nil && store.Counters == nil {
-			return nil, d.usage(fmt.Errorf("%s keeps no counters; want an SQL database or Redis", store.Name))
-		}
+	if store, _, err := d.read(); err == nil && store != nil && store.Counters == nil {
+		return nil, cli.Usagef("%s: %s keeps no counters; want an SQL database or Redis", d.Origin, store.Name)
 	}
 	c := new(Counters)
 	var err error

@@ -16,10 +16,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/sqlitefile"
 )
 
 // accepted is what an error tells the reader to write.
@@ -39,7 +43,7 @@ type target struct {
 
 var (
 	// A scheme has two letters or more, so that C:\app.db is a path.
-	schemePattern = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
+	schemePattern = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]+://`)
 	// The drivers' own forms. parse tries them before paths, since they can have a password.
 	mysqlPattern    = regexp.MustCompile(`(^|@)(tcp|unix)\(.*\)/|^[^/]*@/`)
 	postgresPattern = regexp.MustCompile(`(?i)(^|\s)(host|hostaddr|port|user|dbname|password|service|sslmode)\s*=`)
@@ -49,28 +53,23 @@ var (
 
 // parse reads a DSN. Its errors never show a part that may be a password.
 func parse(dsn string) (*target, error) {
-	lower := strings.ToLower(dsn)
-	for _, known := range []struct {
-		prefix string
-		parse  func(dsn, rest string) (*target, error)
-	}{
-		{"sqlite:", sqliteURL}, {"sqlite3:", sqliteURL}, {"file:", sqliteURL},
-		{"mysql://", mysqlURL}, {"mariadb://", mysqlURL},
-		{"postgres://", postgresURL}, {"postgresql://", postgresURL},
-	} {
-		if strings.HasPrefix(lower, known.prefix) {
-			return known.parse(dsn, dsn[len(known.prefix):])
-		}
-	}
-	scheme := schemePattern.FindStringSubmatch(dsn)
+	scheme, rest, colon := strings.Cut(dsn, ":")
+	scheme = strings.ToLower(scheme)
+	server := schemePattern.MatchString(dsn)
 	switch {
 	case dsn == "":
 		return nil, errors.New("it is empty; want " + accepted)
-	case scheme != nil && KindOf(dsn) != SQL:
+	case colon && slices.Contains([]string{"sqlite", "sqlite3", "file"}, scheme):
+		return sqliteURL(rest)
+	case server && (scheme == "mysql" || scheme == "mariadb"):
+		return mysqlURL(dsn)
+	case server && (scheme == "postgres" || scheme == "postgresql"):
+		return postgresURL(dsn)
+	case server && KindOf(dsn) != SQL:
 		return nil, fmt.Errorf("%s:// names a store for uidringd, which has gen, parse, layout, workers and, if it is Redis, segments too "+
-			"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", strings.ToLower(scheme[1]), accepted)
-	case scheme != nil:
-		return nil, fmt.Errorf("unknown scheme %q; want %s; uidringd takes etcd, redis, zk and kube URLs too", scheme[1], accepted)
+			"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", scheme, accepted)
+	case server:
+		return nil, fmt.Errorf("unknown scheme %q; want %s; uidringd takes etcd, redis, zk and kube URLs too", dsn[:len(scheme)], accepted)
 	case dsn == ":memory:":
 		return sqliteFile(dsn, url.Values{}), nil
 	case mysqlPattern.MatchString(dsn):
@@ -96,6 +95,40 @@ func CheckEncoding(text string) error {
 		return ErrEncoding
 	}
 	return nil
+}
+
+// sqliteURL reads what follows sqlite: or file:.
+func sqliteURL(rest string) (*target, error) {
+	path, query, _ := strings.Cut(rest, "?")
+	path, err := url.PathUnescape(strings.TrimPrefix(path, "//"))
+	if err != nil {
+		return nil, errors.New("a % in a path must be written %25")
+	}
+	options, err := url.ParseQuery(query)
+	switch {
+	case strings.Contains(rest, "#"):
+		return nil, errors.New("a # must be written %23")
+	case err != nil:
+		return nil, errors.New("the options after the ? do not parse")
+	case path == "":
+		return nil, errors.New("the path is missing; want " + accepted)
+	}
+	return sqliteFile(path, options), nil
+}
+
+// sqliteFile is the file at a path, taken literally.
+func sqliteFile(path string, options url.Values) *target {
+	shown, err := filepath.Abs(path)
+	if err != nil {
+		shown = path
+	}
+	return &target{
+		name:    "SQLite file " + strconv.Quote(shown),
+		file:    path,
+		memory:  path == ":memory:" || options.Get("mode") == "memory",
+		timeout: 2 * patience, // more than SQLite waits by itself
+		open:    func() (*sql.DB, gorm.Dialector, error) { return sqlitefile.Open(path, options) },
+	}
 }
 
 // isSQLitePath reports whether a path is an SQLite file, or has the name of one.

@@ -70,13 +70,8 @@ func (d DSN) SQL() bool { return d.store() == nil }
 
 // Check returns what is wrong with the DSN, as a [cli.UsageError], without connecting.
 func (d DSN) Check() error {
-	var err error
-	if read := d.store(); read != nil {
-		_, err = read(d.Text)
-	} else {
-		_, err = d.target()
-	}
-	return d.usage(err)
+	_, _, err := d.read()
+	return err
 }
 
 // Leases is an open store of leased worker numbers. It is safe for concurrent use.

@@ -100,27 +100,25 @@ func (o *Opened) Close() error { return o.Wrap(o.close()) }
 
 // Open connects to an SQL database. A DSN that cannot be understood is a [cli.UsageError];
 // other errors are an [Error]. GORM's logger is silent, since every error is returned.
-func (d DSN) Open(ctx context.Context) (*Opened, error) { return d.open(ctx, nil) }
+func (d DSN) Open(ctx context.Context) (*Opened, error) {
+	d.Stores = nil
+	return d.open(ctx, nil)
+}
 
 // open connects to an SQL database, or by connect to another store.
 func (d DSN) open(ctx context.Context, connect func(context.Context, *Store) (func() error, error)) (*Opened, error) {
 	o := &Opened{at: d}
-	var err error
-	if read := d.store(); read != nil && connect != nil {
-		store, wrong := read(d.Text)
-		if wrong != nil {
-			return nil, d.usage(wrong)
-		}
+	store, target, err := d.read()
+	switch {
+	case err != nil:
+		return nil, err
+	case store != nil:
 		o.Name = store.Name
 		err = withTimeout(ctx, store.Timeout, func(ctx context.Context) (err error) {
 			o.close, err = connect(ctx, store)
 			return err
 		})
-	} else {
-		target, wrong := d.target()
-		if wrong != nil {
-			return nil, d.usage(wrong)
-		}
+	default:
 		o.Name = target.name
 		if target.file != "" {
 			err = checkFile(target.file, !d.Existing)
@@ -138,13 +136,9 @@ func (d DSN) open(ctx context.Context, connect func(context.Context, *Store) (fu
 // Describe returns an SQL database's handle for what depends on its kind alone, or another store. It
 // does not connect.
 func (d DSN) Describe() (*gorm.DB, *Store, error) {
-	if read := d.store(); read != nil {
-		store, err := read(d.Text)
-		return nil, store, d.usage(err)
-	}
-	target, err := d.target()
-	if err != nil {
-		return nil, nil, d.usage(err)
+	store, target, err := d.read()
+	if err != nil || store != nil {
+		return nil, store, err
 	}
 	pool, dialector, err := target.open()
 	if err != nil {
@@ -159,21 +153,17 @@ type described struct{ gorm.Dialector }
 
 func (described) Initialize(*gorm.DB) error { return nil }
 
-// usage marks err as a fault of the DSN. It returns nil for nil.
-func (d DSN) usage(err error) error {
-	if err == nil {
-		return nil
+// read returns the store that the DSN names, or the target of an SQL database. The error is a [cli.UsageError].
+func (d DSN) read() (store *Store, sql *target, err error) {
+	if read := d.store(); read != nil {
+		store, err = read(d.Text)
+	} else if sql, err = parse(d.Text); err == nil && sql.memory {
+		err = errors.New("an in-memory database is visible only to this process; want a file such as app.db, or a server")
 	}
-	return cli.Usagef("%s: %w", d.Origin, err)
-}
-
-// target returns what [parse] reads from the DSN.
-func (d DSN) target() (*target, error) {
-	target, err := parse(d.Text)
-	if err == nil && target.memory {
-		return nil, errors.New("an in-memory database is visible only to this process; want a file such as app.db, or a server")
+	if err != nil {
+		return nil, nil, cli.Usagef("%s: %w", d.Origin, err)
 	}
-	return target, err
+	return store, sql, nil
 }
 
 // poolSize is how many connections to a database are open at most. PostgreSQL allows 100 by

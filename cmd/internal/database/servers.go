@@ -22,7 +22,7 @@ import (
 )
 
 // mysqlURL reads mysql://user:password@host:port/name?options.
-func mysqlURL(dsn, _ string) (*target, error) {
+func mysqlURL(dsn string) (*target, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Fragment != "" || CheckEncoding(dsn) != nil { // err can show a part of the password
 		return nil, ErrEncoding
@@ -93,7 +93,7 @@ func checkPort(port string) error {
 var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|'[^']*'")
 
 // postgresURL reads postgres://user:password@host:port/name?options.
-func postgresURL(dsn, _ string) (*target, error) {
+func postgresURL(dsn string) (*target, error) {
 	if err := CheckEncoding(dsn); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@
 package format
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,16 +12,17 @@ import (
 
 // Form writes ids, one a line, with what is in them. It serves one goroutine.
 type Form struct {
-	Header string                                   // to be written before the first line, if not empty
-	Append func(b []byte, id int64) ([]byte, error) // adds the line of an id to b
-	Doubt  func(line []byte, why string) []byte     // marks the line of an id that is doubtful; nil if lines are not marked
+	Header string // to be written before the first line, if not empty
+
+	// Append adds the line of an id to b. JSON and Table mark an id that is doubtful.
+	Append func(b []byte, id int64, doubt string) ([]byte, error)
 }
 
 // of returns the form of a layout's ids whose lines are written by line. when is the time of
 // the tick, in the format clock.
-func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when string, p bits.Parts) []byte) *Form {
+func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when string, p bits.Parts, doubt string) []byte) *Form {
 	tick, when := int64(-1), "" // many ids share one
-	return &Form{Append: func(b []byte, id int64) ([]byte, error) {
+	return &Form{Append: func(b []byte, id int64, doubt string) ([]byte, error) {
 		p, err := a.Parse(id)
 		if err != nil {
 			return b, err
@@ -30,7 +30,7 @@ func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when stri
 		if p.Tick != tick {
 			tick, when = p.Tick, p.Time.Format(clock)
 		}
-		return append(line(b, id, when, p), '\n'), nil
+		return append(line(b, id, when, p, doubt), '\n'), nil
 	}}
 }
 
@@ -39,7 +39,7 @@ func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when stri
 // parse read the id without being told.
 func JSON(a *bits.Allocator) *Form {
 	layout := a.Layout().String()
-	form := of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts) []byte {
+	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts, doubt string) []byte {
 		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, when, p.Worker)
 		start := `,"worker_parts":{`
 		for _, part := range partsOf(a, p.Worker) {
@@ -49,18 +49,18 @@ func JSON(a *bits.Allocator) *Form {
 		if start == `,` {
 			b = append(b, '}')
 		}
-		return fmt.Appendf(b, `,"sequence":%d,"layout":"%s"}`, p.Sequence, layout)
+		b = fmt.Appendf(b, `,"sequence":%d,"layout":"%s"`, p.Sequence, layout)
+		if doubt != "" {
+			b = fmt.Appendf(b, `,"doubt":%q`, doubt)
+		}
+		return append(b, '}')
 	})
-	form.Doubt = func(line []byte, why string) []byte {
-		return fmt.Appendf(bytes.TrimSuffix(line, []byte("}\n")), `,"doubt":%q}`+"\n", why)
-	}
-	return form
 }
 
 // Vesta writes an object with what is in an id of Vesta. Type is 0 for seconds and 1
 // for milliseconds; method is 0 for embedded, 1 for a server and 2 for REST.
 func Vesta() *Form {
-	return &Form{Append: func(b []byte, id int64) ([]byte, error) {
+	return &Form{Append: func(b []byte, id int64, _ string) ([]byte, error) {
 		p, err := bits.ParseVesta(id)
 		if err != nil {
 			return b, err
@@ -82,7 +82,7 @@ func partsOf(a *bits.Allocator, worker int64) []bits.WorkerPart {
 // Original writes what parseUID of uid-generator returns, to the byte. The
 // time is in UTC, where the original takes the zone of its JVM.
 func Original(a *bits.Allocator) *Form {
-	return of(a, time.DateTime, func(b []byte, id int64, when string, p bits.Parts) []byte {
+	return of(a, time.DateTime, func(b []byte, id int64, when string, p bits.Parts, _ string) []byte {
 		return fmt.Appendf(b, `{"UID":"%d","timestamp":"%s","workerId":"%d","sequence":"%d"}`, id, when, p.Worker, p.Sequence)
 	})
 }
@@ -104,17 +104,18 @@ func Table(a *bits.Allocator) *Form {
 	for _, part := range partsOf(a, a.MaxWorker()) {
 		column(strings.ToUpper(part.Name), digits(part.Value))
 	}
-	form := of(a, rfc3339(layout), func(b []byte, id int64, when string, p bits.Parts) []byte {
+	form := of(a, rfc3339(layout), func(b []byte, id int64, when string, p bits.Parts, doubt string) []byte {
 		b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], when, widths[2], p.Worker)
 		for i, part := range partsOf(a, p.Worker) {
 			b = fmt.Appendf(b, "%-*d", widths[3+i], part.Value)
 		}
-		return strconv.AppendInt(b, p.Sequence, 10)
+		b = strconv.AppendInt(b, p.Sequence, 10)
+		if doubt != "" {
+			b = append(b, "  doubtful"...)
+		}
+		return b
 	})
 	form.Header = header + "SEQUENCE\n"
-	form.Doubt = func(line []byte, _ string) []byte {
-		return append(bytes.TrimSuffix(line, []byte("\n")), "  doubtful\n"...)
-	}
 	return form
 }
 

@@ -110,7 +110,7 @@ func (f *flags) lines(form format.Text) (func(b []byte, id uid.ID) ([]byte, erro
 		return nil, err
 	}
 	object := format.JSON(allocator)
-	return func(b []byte, id uid.ID) ([]byte, error) { return object.Append(b, int64(id)) }, nil
+	return func(b []byte, id uid.ID) ([]byte, error) { return object.Append(b, int64(id), "") }, nil
 }
 
 func (f *flags) generate(cmd *cobra.Command, form format.Text) (err error) {
@@ -152,18 +152,18 @@ func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 
 // connected is a generator with the connection that keeps its number or its counter.
 type connected struct {
-	generator
+	uid.Generator
 	close func() error
 }
 
 // Close closes both, once.
 func (c *connected) Close() error { return c.close() }
 
-func newConnected(made generator, wrap func(error) error, end func() error) *connected {
+func newConnected(made uid.Generator, wrap func(error) error, end func() error) *connected {
 	return &connected{made, sync.OnceValue(func() error { return errors.Join(wrap(made.Close()), end()) })}
 }
 
-func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
+func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (uid.Generator, error) {
 	if f.segment != "" {
 		return f.openSegment(ctx, cmd, logger)
 	}
@@ -198,7 +198,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	return newConnected(made, from.wrap, from.close), nil
 }
 
-func (f *flags) openSegment(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
+func (f *flags) openSegment(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (uid.Generator, error) {
 	counters, err := database.CountersOf(cmd, f.stores, false, logger)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (f *flags) findLayout(ctx context.Context, cmd *cobra.Command) (store strin
 
 // clocked is a generator under a worker number.
 type clocked interface {
-	generator
+	uid.Generator
 	Layout() bits.Layout
 	Worker() int64
 }

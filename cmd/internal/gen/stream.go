@@ -12,17 +12,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// generator is what gen needs of a generator.
-type generator interface {
-	Claim(ctx context.Context, limit int64) (uid.Run, error)
-	TryClaim(limit int64) (uid.Run, error)
-	Stats() uid.Stats
-	Close() error
-}
-
 // stream writes ids as they are made. Whatever it has is written before it waits.
 type stream struct {
-	made   generator
+	made   uid.Generator
 	lines  func(b []byte, id uid.ID) ([]byte, error) // appends an id's line
 	out    *bufio.Writer
 	logger *slog.Logger

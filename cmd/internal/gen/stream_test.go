@@ -24,6 +24,7 @@ import (
 
 // delayed is a generator whose ids come one after another, each after a delay.
 type delayed struct {
+	uid.Generator
 	delays []time.Duration // of the ids to come
 	err    error           // of Stats
 	waits  func(ids int)   // is called before a wait, with how many ids were made
@@ -54,8 +55,6 @@ func (d *delayed) TryClaim(int64) (uid.Run, error) {
 }
 
 func (d *delayed) Stats() uid.Stats { return uid.Stats{LastError: d.err} }
-
-func (d *delayed) Close() error { return nil }
 
 // decimal appends the line of an id.
 func decimal(b []byte, id uid.ID) ([]byte, error) { return fmt.Appendf(b, "%d\n", id), nil }

@@ -116,11 +116,10 @@ are NULL for ids of the others. Use them in queries and views: nothing is create
 				_, err = io.WriteString(cmd.OutOrStdout(), text)
 				return err
 			}
-			a, err := newAnswer(old.Layout)
+			a, err := newAnswer(old)
 			if err != nil {
 				return err
 			}
-			a.remember(old)
 			switch {
 			case !flags.Changed("next"):
 			case old.Store != "":
@@ -204,7 +203,7 @@ func list(w io.Writer, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		a, err := newAnswer(layout)
+		a, err := newAnswer(format.LayoutAlone(layout))
 		if err != nil {
 			return err
 		}
@@ -247,6 +246,12 @@ type answer struct {
 	YAML           string      `json:"yaml,omitempty"`
 }
 
+// earlier is a layout that ids of the database had before a change.
+type earlier struct {
+	Layout string `json:"layout"`
+	numbering
+}
+
 type part struct {
 	Name string `json:"name"`
 	Bits uint8  `json:"bits"`
@@ -257,7 +262,8 @@ func rate(layout bits.Layout) float64 {
 	return float64(int64(1)<<layout.SequenceBits) / layout.Unit.Seconds()
 }
 
-func newAnswer(layout bits.Layout) (*answer, error) {
+func newAnswer(of format.Layouts) (*answer, error) {
+	layout := of.Layout
 	ids, err := bits.NewAllocator(layout)
 	if err != nil {
 		return nil, err
@@ -274,6 +280,14 @@ func newAnswer(layout bits.Layout) (*answer, error) {
 		End:            layout.End(),
 	}
 	a.Burst = a.Rate * uid.DefaultMaxBorrow.Seconds()
+	if of.Numbers != format.All {
+		a.Numbers = &numbering{of.Numbers.From, min(of.Numbers.To, a.GreatestWorker)}
+	}
+	for _, e := range of.Earlier {
+		if e.Numbers.From <= e.Numbers.To {
+			a.Earlier = append(a.Earlier, earlier{e.Layout.String(), numbering{e.Numbers.From, e.Numbers.To}})
+		}
+	}
 	if layout.WorkerParts != "" {
 		parts, err := ids.SplitWorker(0)
 		if err != nil {
@@ -307,7 +321,14 @@ func (a *answer) print(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintf(table, "layout\t%s\n", a.Layout)
 	fmt.Fprintf(table, "bits\t%d of %d\n", a.Bits, bits.TotalBits)
-	a.writeWorkers(table)
+	if a.Numbers == nil {
+		fmt.Fprintf(table, "workers\t0 to %d\n", a.GreatestWorker)
+	} else {
+		fmt.Fprintf(table, "workers\t%d to %d, since the layout changed\n", a.Numbers.First, a.Numbers.Last)
+	}
+	for _, e := range a.Earlier {
+		fmt.Fprintf(table, "earlier\t%s, under the numbers %d to %d\n", e.Layout, e.First, e.Last)
+	}
 	for _, p := range a.Parts {
 		fmt.Fprintf(table, "\t%s: 0 to %d\n", p.Name, int64(1)<<p.Bits-1)
 	}

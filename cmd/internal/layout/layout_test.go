@@ -56,9 +56,7 @@ numbers  5001 to 4194303 keep new ids apart from those under the numbers 0 to 50
 		"baidu --next registry --from 2026-01-01 --since 2020-05-20":        "from 2030-01-01T00:00:00Z to 2034-07-04T21:24:16Z can equal",
 		"registry --next 28/22/13 --from 2027-01-01T00:00:00.5Z --used 500": "501 to 4194303 keep new ids apart",
 	} {
-		if got := uidring.Succeed(t, append([]string{"layout"}, strings.Fields(args)...)...); !strings.Contains(got, want) {
-			t.Errorf("layout %s:\n%swant %q in it", args, got, want)
-		}
+		uidring.Show(t, want, append([]string{"layout"}, strings.Fields(args)...)...)
 	}
 }
 
@@ -105,63 +103,41 @@ var sqlLayouts = []string{
 // Without LAYOUT, the layout is that of the database that is named or found, and else of a new store.
 func TestLayoutOfDatabase(t *testing.T) {
 	clitest.Elsewhere(t)
-	if got := uidring.Succeed(t, "layout", "--sql", "sqlite"); !strings.Contains(got, "Ids of the layout 31/16/16,") {
-		t.Errorf("without a database:\n%s", got)
-	}
+	uidring.Show(t, "Ids of the layout 31/16/16,", "layout", "--sql", "sqlite")
 	uidring.Succeed(t, "gen", "--layout", "31/20/12", "--dsn", "app.db")
-	if got := uidring.Succeed(t, "layout", "--dsn", "app.db", "--json"); !strings.Contains(got, `"layout":"31/20/12,`) {
-		t.Errorf("--dsn: %s", got)
-	}
+	uidring.Show(t, `"layout":"31/20/12,`, "layout", "--dsn", "app.db", "--json")
 	uidring.Succeed(t, "gen", "--layout", "29/21/13")
-	if got := uidring.Succeed(t, "layout", "--sql", "sqlite"); !strings.Contains(got, "Ids of the layout 29/21/13,") {
-		t.Errorf("uidring.db:\n%s", got)
-	}
+	uidring.Show(t, "Ids of the layout 29/21/13,", "layout", "--sql", "sqlite")
 	if got := uidring.Succeed(t, "layout", "--next", "fleet"); !strings.HasPrefix(got, "layout         29/21/13,") {
 		t.Errorf("--next: %s", got)
 	}
-	if got := uidring.Invoke(t, "", "layout", "--next", "fleet", "--used", "5"); got.Code != 2 || !strings.Contains(got.Stderr, "--used needs LAYOUT") {
-		t.Errorf("--next --used: %+v", got)
-	}
+	uidring.Fail(t, 2, "--used needs LAYOUT", "layout", "--next", "fleet", "--used", "5")
 	for _, args := range [][]string{{"layout"}, {"layout", "--dsn", "uidring.db"}} {
 		if got := uidring.Succeed(t, args...); !strings.HasPrefix(got, "layout         29/21/13,") {
 			t.Errorf("%v:\n%s\nwant that of uidring.db", args, got)
 		}
 	}
-	if got := uidring.Succeed(t, "layout", "--list"); !strings.Contains(got, "\nfleet ") {
-		t.Errorf("--list:\n%s", got)
-	}
+	uidring.Show(t, "\nfleet ", "layout", "--list")
 	t.Setenv(database.Variable, "app.db")
 	planned := "\nnumbers  2 to 65535, which layout change would leave, as numbers up to 1 have been given\norder    new and old ids sort by their time\n"
 	if got := uidring.Succeed(t, "layout", "--next", "fleet"); !strings.HasPrefix(got, "layout         31/20/12,") || !strings.Contains(got, planned) {
 		t.Errorf("the variable, --next:\n%s\nwant %s", got, planned)
 	}
-	if got := uidring.Succeed(t, "layout", "--next", "31/1/31"); !strings.Contains(got, "\nnumbers  none: change the layout of WORKER_LEASE: of 31/1/31,") {
-		t.Errorf("--next that is refused:\n%s", got)
-	}
+	uidring.Show(t, "\nnumbers  none: change the layout of WORKER_LEASE: of 31/1/31,", "layout", "--next", "31/1/31")
 	for to, want := range map[string]string{
 		"fleet": "new and old ids sort by their time\n", "30/21/12": "new ids are greater than old ones\n", "31/19/12": "new ids are smaller than old ones",
 		"31/20/12,epoch=2026-01-02": "new ids are smaller than old ones", "31/20/12,epoch=2025-01-01": "new ids are greater than old ones\n",
 		"31/20/12,epoch=2025-12-31T12:00:00Z": "new ids are smaller than old ones", // than those that are stamped ahead
 	} {
-		if got := uidring.Succeed(t, "layout", "change", "--to", to, "--dry-run"); !strings.Contains(got, "\norder  "+want) {
-			t.Errorf("change to %s:\n%s\nwant order %q", to, got, want)
-		}
+		uidring.Show(t, "\norder  "+want, "layout", "change", "--to", to, "--dry-run")
 	}
 	uidring.Succeed(t, "layout", "change", "--to", "fleet")
-	if got := uidring.Invoke(t, "", "layout", "--next", "fleet"); got.Code != 2 || !strings.Contains(got.Stderr, "--next is the layout that the database remembers") {
-		t.Errorf("--next with the same layout: %+v", got)
-	}
-	if got := uidring.Succeed(t, "layout"); !strings.Contains(got, "\nworkers        2 to 65535, since the layout changed\nearlier        31/20/12,epoch=2026-01-01,unit=1s, under the numbers 0 to 1\n") {
-		t.Errorf("a layout that changed:\n%s", got)
-	}
+	uidring.Fail(t, 2, "--next is the layout that the database remembers", "layout", "--next", "fleet")
+	uidring.Show(t, "\nworkers        2 to 65535, since the layout changed\nearlier        31/20/12,epoch=2026-01-01,unit=1s, under the numbers 0 to 1\n", "layout")
 	t.Setenv(database.Variable, "")
 	clitest.Open(t, "empty.db")
 	for _, args := range [][]string{{"layout", "--dsn", "empty.db"}, {"layout", "--sql", "mysql", "--dsn", "empty.db"}} { // neither has --layout
-		if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, "recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry)\n") {
-			t.Errorf("%v: %+v", args, got)
-		}
+		uidring.Fail(t, 1, "recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry)\n", args...)
 	}
-	if got := uidring.Invoke(t, "", "layout", "--dsn", "missing.db"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") || got.Stdout != "" {
-		t.Errorf("a missing file: %+v", got)
-	}
+	uidring.Fail(t, 1, "there is no such file", "layout", "--dsn", "missing.db")
 }

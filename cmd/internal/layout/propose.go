@@ -13,6 +13,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/format"
 )
 
 // wishes are what a layout has to hold.
@@ -94,7 +95,7 @@ func (w wishes) answer(out io.Writer, now time.Time) (*answer, error) {
 	if !ok {
 		return nil, w.refuse(out, now)
 	}
-	a, err := newAnswer(layout)
+	a, err := newAnswer(format.LayoutAlone(layout))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 )
 
 // wished is what the test asks of layout.
@@ -146,10 +147,6 @@ func TestProposals(t *testing.T) {
 		"--workers 1000000 --years 50 --rate 1000000":                                 {" 1000001 worker numbers 20, "},
 	} {
 		got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...)
-		for _, want := range want {
-			if !strings.Contains(got.Stdout+got.Stderr, want) {
-				t.Errorf("layout %s: %+v, want %q", args, got, want)
-			}
-		}
+		clitest.Wants(t, got.Stdout+got.Stderr, want...)
 	}
 }

@@ -1,11 +1,9 @@
 package layout_test
 
 import (
-	"context"
-	"crypto/rand"
 	"database/sql"
 	"fmt"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -24,11 +22,7 @@ func TestSQLText(t *testing.T) {
 		"sqlite":   "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN 1767225600000 + (id >> 22) * 1000 END\n",
 	} {
 		got := uidring.Succeed(t, "layout", "js-safe", "--sql", kind)
-		for _, want := range []string{want, "-- Ids of the layout 31/12/10,epoch=2026-01-01,unit=1s in ", "2094-01-19T03:14:08Z", " WHERE id BETWEEN "} {
-			if !strings.Contains(got, want) {
-				t.Errorf("--sql %s:\n%swant %q in it", kind, got, want)
-			}
-		}
+		clitest.Wants(t, got, want, "-- Ids of the layout 31/12/10,epoch=2026-01-01,unit=1s in ", "2094-01-19T03:14:08Z", " WHERE id BETWEEN ")
 	}
 }
 
@@ -43,9 +37,7 @@ func TestSQLRefuses(t *testing.T) {
 		"registry,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "multiples of that",
 		"45/10/8 --sql postgres":                                     "before the year 10000",
 	} {
-		if got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
-			t.Errorf("layout %s: %+v, want %q", args, got, want)
-		}
+		uidring.Fail(t, 2, want, append([]string{"layout"}, strings.Fields(args)...)...)
 	}
 }
 
@@ -61,7 +53,6 @@ type sample struct {
 // engine is a database under test.
 type engine struct {
 	kind    string
-	dsn     func(t *testing.T) string
 	step    time.Duration // of its instants
 	layouts []string
 	literal func(time.Time) string
@@ -71,13 +62,13 @@ type engine struct {
 }
 
 var engines = []engine{
-	{"postgres", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_POSTGRES").String() }, time.Microsecond, fineLayouts,
+	{"postgres", time.Microsecond, fineLayouts,
 		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000+00'") },
 		"timestamptz", "SET TimeZone = 'America/New_York'", "trunc(extract(epoch FROM {}) * 1000000)"},
-	{"mysql", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_MYSQL").String() }, time.Microsecond, fineLayouts,
+	{"mysql", time.Microsecond, fineLayouts,
 		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000'") },
 		"DATETIME(6)", "SET time_zone = '+05:30'", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {})"},
-	{"sqlite", func(t *testing.T) string { return t.TempDir() + "/ids.db" }, time.Millisecond, nil,
+	{"sqlite", time.Millisecond, nil,
 		func(t time.Time) string { return fmt.Sprint(t.UnixMilli()) },
 		"INTEGER", "SELECT 1", "{}"},
 }
@@ -92,7 +83,8 @@ var (
 func TestSQL(t *testing.T) {
 	for _, e := range engines {
 		t.Run(e.kind, func(t *testing.T) {
-			pool, err := clitest.Open(t, e.dsn(t)).DB.DB()
+			owner, _ := clitest.User(t, e.kind)
+			pool, err := clitest.Open(t, owner.String()).DB.DB()
 			need.Must(t, err)
 			conn, err := pool.Conn(t.Context())
 			need.Must(t, err)
@@ -107,8 +99,8 @@ func TestSQL(t *testing.T) {
 func (e engine) compare(t *testing.T, conn *sql.Conn, layout string) {
 	printed := uidring.Succeed(t, "layout", layout, "--sql", e.kind)
 	ids := clitest.Allocator(t, layout)
-	seed := mathrand.Uint64()
-	rng := mathrand.New(mathrand.NewPCG(seed, 0))
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
 	all := make([]sample, samples/len(sqlLayouts))
 	for i := range all {
 		all[i] = e.draw(rng, ids, i)
@@ -122,7 +114,7 @@ func (e engine) compare(t *testing.T, conn *sql.Conn, layout string) {
 
 // draw returns the ends of the layout first, and then any id and instant, many at the
 // edges of fields and of ticks.
-func (e engine) draw(rng *mathrand.Rand, ids *bits.Allocator, i int) sample {
+func (e engine) draw(rng *rand.Rand, ids *bits.Allocator, i int) sample {
 	pick := func(greatest int64) int64 { // an end, or something close to one, or any
 		switch rng.IntN(4) {
 		case 0:
@@ -198,11 +190,9 @@ type row []string
 
 // ask returns the columns of all samples, from the printed SQL.
 func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) (rows []row) {
-	table := "uidring_test_" + strings.ToLower(rand.Text()[:12])
 	exec := func(query string) {
 		t.Helper()
-		// In the end, too, when t's context is over.
-		if _, err := conn.ExecContext(context.WithoutCancel(t.Context()), query); err != nil {
+		if _, err := conn.ExecContext(t.Context(), query); err != nil {
 			t.Fatalf("%.2000s: %v", query, err)
 		}
 	}
@@ -216,8 +206,8 @@ func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) 
 		}
 	}
 	exec(e.setUp)
-	exec(fmt.Sprintf("CREATE TABLE %s (n INTEGER PRIMARY KEY, id BIGINT, t %s)", table, e.column))
-	defer exec("DROP TABLE " + table)
+	exec("CREATE TABLE samples (n INTEGER PRIMARY KEY, id BIGINT, t " + e.column + ")")
+	defer exec("DROP TABLE samples")
 	switch e.kind {
 	case "postgres":
 		null(2, "timestamptz 'infinity'")
@@ -232,9 +222,9 @@ func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) 
 		for i, s := range all[begin:min(begin+1000, len(all))] {
 			values = append(values, fmt.Sprintf("(%d, %d, %s)", begin+i, s.id, e.literal(s.at)))
 		}
-		exec("INSERT INTO " + table + " VALUES " + strings.Join(values, ", "))
+		exec("INSERT INTO samples VALUES " + strings.Join(values, ", "))
 	}
-	found, err := conn.QueryContext(t.Context(), "SELECT "+columns+" FROM "+table+" ORDER BY n")
+	found, err := conn.QueryContext(t.Context(), "SELECT "+columns+" FROM samples ORDER BY n")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, columns)
 	}
@@ -280,11 +270,8 @@ func code(printed string) string {
 func TestSQLOfChangedLayout(t *testing.T) {
 	for _, e := range engines {
 		t.Run(e.kind, func(t *testing.T) {
-			dsn := "ids.db"
-			if clitest.Elsewhere(t); e.kind != "sqlite" {
-				owner, _ := clitest.User(t, e.kind)
-				dsn = owner.String()
-			}
+			owner, _ := clitest.User(t, e.kind)
+			dsn := owner.String()
 			pool, err := clitest.Open(t, dsn).DB.DB()
 			need.Must(t, err)
 			run := func(args string) string { return uidring.Succeed(t, append(strings.Fields(args), "--dsn", dsn)...) }

@@ -44,14 +44,9 @@ func TestParseForms(t *testing.T) {
 			t.Errorf("%q: %s, want %s", args, got, want)
 		}
 	}
-	got := uidring.Invoke(t, "", "parse", "--form", "token", "--token-key", "key.hex", "--token-context", "users", token.String())
-	if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "not authentic") {
-		t.Errorf("a token of another context: %+v", got)
-	}
+	uidring.Fail(t, 1, "not authentic", "parse", "--form", "token", "--token-key", "key.hex", "--token-context", "users", token.String())
 	for text, form := range map[string]string{id.Base32(): "base32", id.Base62(): "base62", token.String(): "token"} {
-		if got := uidring.Invoke(t, "", "parse", text); got.Code != 1 || !strings.HasSuffix(got.Stderr, "add --form "+form+"\n") {
-			t.Errorf("%+v, want the hint --form %s", got, form)
-		}
+		uidring.Fail(t, 1, "add --form "+form+"\n", "parse", text)
 	}
 }
 
@@ -95,7 +90,7 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// A byte order mark, Windows' ends of lines and the argument - are understood.
+// A byte order mark, Windows' ends of lines and the argument - are understood. Without an id, no database is asked.
 func TestParseInput(t *testing.T) {
 	want := uidring.Succeed(t, "parse", "5313046343901185", "5313046343901186", "--layout", "fleet")
 	for _, stdin := range []string{"5313046343901185\n5313046343901186\n", "\ufeff5313046343901185\r\n5313046343901186", "\ufeff\n5313046343901185\n\n5313046343901186\n"} {
@@ -107,6 +102,11 @@ func TestParseInput(t *testing.T) {
 	}
 	if got := uidring.Invoke(t, "5313046343901186\n", "parse", "5313046343901185", "-"); got.Stdout != want {
 		t.Errorf("%+v, want %s", got, want)
+	}
+	for _, stdin := range []string{"", "\n", " \r\n\n"} {
+		if got := uidring.Invoke(t, stdin, "parse", "--dsn", "missing.db"); got != (clitest.Outcome{}) {
+			t.Errorf("%q: %+v, want nothing", stdin, got)
+		}
 	}
 	if got := uidring.Invoke(t, "\xff\xfe1\x00\n\x00", "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "UTF-16") {
 		t.Errorf("%+v, want a word on UTF-16", got)
@@ -264,17 +264,4 @@ func TestParseBehindGen(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
 	}
 	making.Wait()
-	if got := uidring.Invoke(t, "", "parse", "--dsn", "missing.db"); got != (clitest.Outcome{}) {
-		t.Errorf("no ids: %+v, want nothing", got)
-	}
-}
-
-// parsed is what parse prints of ids which may be doubtful.
-func parsed(t *testing.T, args ...string) string {
-	t.Helper()
-	got := uidring.Invoke(t, "", args...)
-	if got.Code != 0 && got.Code != 3 || (got.Stderr == "") != (got.Code == 0) {
-		t.Fatalf("%q: %+v", args, got)
-	}
-	return got.Stdout
 }

@@ -257,11 +257,8 @@ func (p *parser) parse(text string, line int) error {
 	if !p.vesta {
 		layout, doubt = p.ids.Find(int64(id))
 	}
-	if p.row, err = p.forms[layout].Append(p.row[:0], int64(id)); err != nil {
+	if p.row, err = p.forms[layout].Append(p.row[:0], int64(id), doubt); err != nil {
 		return p.fail(line, err)
-	}
-	if mark := p.forms[layout].Doubt; doubt != "" && mark != nil {
-		p.row = mark(p.row, doubt)
 	}
 	p.count(id, layout, doubt)
 	if !p.begun {

@@ -79,8 +79,9 @@ ID                   TIME                      WORKER  DATACENTER  PART2  SEQUEN
 `},
 	} {
 		args := append([]string{"parse"}, strings.Fields(tt.args)...)
-		if got := parsed(t, args...); got != tt.want[1:] {
-			t.Errorf("%s:\n%swant%s", tt.args, got, tt.want)
+		got := uidring.Invoke(t, "", args...)
+		if got.Stdout != tt.want[1:] || got.Code != 0 && got.Code != 3 || (got.Stderr == "") != (got.Code == 0) {
+			t.Errorf("%s: %+v\nwant%s", tt.args, got, tt.want)
 		}
 	}
 }
@@ -109,6 +110,9 @@ func TestParseWrongIDs(t *testing.T) {
 		}
 	}
 
+	if got := uidring.Invoke(t, `{"id":5`+"\n", "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "line 1: not an id") {
+		t.Errorf("half an object: %+v", got)
+	}
 	got = uidring.Invoke(t, "", "parse", "one", " 2 ", "", "--", "-4")
 	if got.Code != 1 || strings.Count(got.Stdout, "\n") != 2 || strings.Count(got.Stderr, "uidring: not an id: ") != 3 {
 		t.Errorf("%+v, want one id read and three not", got)
@@ -125,14 +129,6 @@ func TestParseOrder(t *testing.T) {
 	lines := strings.Split(screen.String(), "\n")
 	if len(lines) != 5 || !strings.Contains(lines[0], `"1"`) || !strings.Contains(lines[1], `"x"`) || !strings.Contains(lines[2], `"2"`) {
 		t.Errorf("%q", lines)
-	}
-}
-
-func TestParseNothing(t *testing.T) {
-	for _, stdin := range []string{"", "\n", " \r\n\n"} {
-		if got := uidring.Invoke(t, stdin, "parse"); got != (clitest.Outcome{}) {
-			t.Errorf("%q: %+v, want nothing", stdin, got)
-		}
 	}
 }
 

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"html"
-	"io"
 	"math"
+	"strings"
 )
 
 // chart is a chart of bars: for each row one of each series. The scale is logarithmic, from
@@ -28,9 +27,9 @@ const nameWidth, barsWidth, barHeight, rowGap, headHeight = 300, 420, 14, 10, 50
 const style = `<style>svg { background: #fff } text { fill: #1f2328 } .axis { fill: #59636e; text-anchor: middle } path { stroke: #d1d9e0 } .bar { fill: #0969da }
 @media (prefers-color-scheme: dark) { svg { background: #0d1117 } text { fill: #f0f6fc } .axis { fill: #9198a1 } path { stroke: #3d444d } .bar { fill: #4493f8 } }</style>`
 
-// Draw writes the chart as an SVG.
-func (c *chart) Draw(to io.Writer) error {
-	var b bytes.Buffer
+// svg draws the chart.
+func (c *chart) svg() string {
+	var b strings.Builder
 	element := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	text := func(x, y int, attributes, text string) {
 		element(`<text x="%d" y="%d" %s>%s</text>`, x, y, attributes, html.EscapeString(text))
@@ -69,8 +68,7 @@ func (c *chart) Draw(to io.Writer) error {
 		}
 	}
 	element("</svg>")
-	_, err := b.WriteTo(to)
-	return err
+	return b.String()
 }
 
 func (c *chart) shade(at int) string {

@@ -169,9 +169,13 @@ func open(db *gorm.DB, tables []string, prefix string, counters []string) (all [
 	if err := (worker.StoreConfig{Prefix: prefix}).Validate(); err != nil {
 		return nil, nil, cli.Usagef("--prefix: %s", cli.WithoutPrefix(err))
 	}
-	segments, err := named("--segments", counters, database.LeafAlloc, database.Sequence)
-	if err != nil {
-		return nil, nil, err
+	segments := map[string]string{} // names by kind, which are empty by default
+	for _, text := range counters {
+		kind, name, given := strings.Cut(text, "=")
+		if kind != database.LeafAlloc && kind != database.Sequence || given && name == "" {
+			return nil, nil, cli.Usagef("--segments %q: want leaf_alloc or sequence, or one with a name, such as leaf_alloc=ids.mine", text)
+		}
+		segments[kind] = name
 	}
 	for _, name := range append(slices.Collect(maps.Values(segments)), prefix) {
 		if schema, _, qualified := strings.Cut(name, "."); qualified && db.Name() == "postgres" && !slices.Contains(schemas, "USAGE ON SCHEMA "+schema) {
@@ -193,17 +197,4 @@ func open(db *gorm.DB, tables []string, prefix string, counters []string) (all [
 		}
 	}
 	return all, schemas, nil
-}
-
-// named reads kinds of tables with their names, which are "" by default.
-func named(flag string, texts []string, kinds ...string) (map[string]string, error) {
-	names := map[string]string{}
-	for _, text := range texts {
-		kind, name, given := strings.Cut(text, "=")
-		if !slices.Contains(kinds, kind) || given && name == "" {
-			return nil, cli.Usagef("%s %q: want %s, or one with a name, such as %s=ids.mine", flag, text, strings.Join(kinds, " or "), kinds[0])
-		}
-		names[kind] = name
-	}
-	return names, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/segments"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -41,41 +42,19 @@ func list(t *testing.T, args ...string) map[string]counter {
 	return all
 }
 
-// dsns are the databases that there are.
-func dsns(t *testing.T, test func(t *testing.T, dsn string)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, "ids.db") })
-	for kind, variable := range map[string]string{"mysql": "UIDRING_TEST_MYSQL", "postgres": "UIDRING_TEST_POSTGRES"} {
-		t.Run(kind, func(t *testing.T) {
-			dsn := clitest.Server(t, variable).String()
-			clean := func() {
-				db := clitest.Open(t, dsn)
-				for _, table := range []string{"leaf_alloc", "sequence", "SEQUENCE"} {
-					db.Exec("DELETE FROM " + table) // which may not be there
-				}
-			}
-			clean()
-			defer clean()
-			test(t, dsn)
-		})
-	}
-}
-
 // A counter from its making to ids that go on after it was raised.
 func TestSegments(t *testing.T) {
-	dsns(t, func(t *testing.T, dsn string) {
-		for _, table := range []string{"leaf_alloc", "sequence"} {
-			t.Run(table, func(t *testing.T) {
-				clitest.Elsewhere(t)
-				at := []string{"--dsn", dsn, "--table", table}
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			owner, _ := clitest.User(t, kind)
+			for _, table := range []string{"leaf_alloc", "sequence"} {
+				at := []string{"--dsn", owner.String(), "--table", table}
 				run := func(args ...string) string { return uidring.Succeed(t, append(args, at...)...) }
 				if got := run("segments", "create", "orders"); !strings.HasPrefix(got, "orders begins at 1, in ") {
 					t.Error(got)
 				}
 				run("segments", "create", "invoices", "--next", "500", "--step", "20")
-				again := uidring.Invoke(t, "", append([]string{"segments", "create", "orders", "--next", "7"}, at...)...)
-				if again.Code != 1 || !strings.Contains(again.Stderr, "orders has a counter already") {
-					t.Errorf("%+v", again)
-				}
+				uidring.Fail(t, 1, "orders has a counter already", append([]string{"segments", "create", "orders", "--next", "7"}, at...)...)
 				if got := run("gen", "--segment", "orders", "-n", "3"); got != "1\n2\n3\n" {
 					t.Errorf("gen: %q", got)
 				}
@@ -98,13 +77,13 @@ func TestSegments(t *testing.T) {
 				if table == "leaf_alloc" && (all["invoices"].Step != 20 || time.Since(all["orders"].Updated).Abs() > time.Hour) {
 					t.Errorf("%+v", all)
 				}
-				unknown := uidring.Invoke(t, "", append([]string{"gen", "--segment", "oders"}, at...)...)
-				if unknown.Code != 1 || !strings.Contains(unknown.Stderr, "create it with uidring segments create oders") || len(list(t, at...)) != 2 {
-					t.Errorf("%+v", unknown)
+				uidring.Fail(t, 1, "create it with uidring segments create oders", append([]string{"gen", "--segment", "oders"}, at...)...)
+				if all := list(t, at...); len(all) != 2 {
+					t.Errorf("%+v", all)
 				}
-			})
-		}
-	})
+			}
+		})
+	}
 }
 
 func TestTable(t *testing.T) {
@@ -147,9 +126,7 @@ func TestNoTable(t *testing.T) {
 		if got := uidring.Succeed(t, "segments", "--table", table, "--json"); got != "" {
 			t.Errorf("--json: %q, want no line", got)
 		}
-		if got := uidring.Invoke(t, "", "segments", "set", "orders", "--at-least", "5", "--table", table); got.Code != 1 || !strings.Contains(got.Stderr, "unknown tag") {
-			t.Errorf("%+v", got)
-		}
+		uidring.Fail(t, 1, "unknown tag", "segments", "set", "orders", "--at-least", "5", "--table", table)
 	}
 	if info, err := os.Stat(database.Default); err != nil || info.Size() > 0 {
 		t.Errorf("%v, %v: the file was written", info, err)
@@ -165,18 +142,10 @@ func TestGapless(t *testing.T) {
 	if got := list(t)["invoices"]; got.Next != 7 || got.Step != 0 {
 		t.Errorf("%+v", got)
 	}
-	for want, args := range map[string][]string{
-		"invoices has a counter already": {"create", "invoices", "--gapless"},
-		"[gapless step] were all set":    {"create", "more", "--gapless", "--step", "5"},
-		"keeps no step":                  {"create", "more", "--gapless", "--table", "sequence"},
-	} {
-		if got := uidring.Invoke(t, "", append([]string{"segments"}, args...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
-			t.Errorf("%v: %+v", args, got)
-		}
-	}
-	if got := uidring.Invoke(t, "", "gen", "--segment", "invoices"); got.Code == 0 || !strings.Contains(got.Stderr, "is gapless") {
-		t.Errorf("%+v", got)
-	}
+	uidring.Fail(t, 1, "invoices has a counter already", "segments", "create", "invoices", "--gapless")
+	uidring.Fail(t, 2, "[gapless step] were all set", "segments", "create", "more", "--gapless", "--step", "5")
+	uidring.Fail(t, 1, "keeps no step", "segments", "create", "more", "--gapless", "--table", "sequence")
+	uidring.Fail(t, 1, "is gapless", "gen", "--segment", "invoices")
 }
 
 // Listing writes nothing, the file's time included.
@@ -209,12 +178,8 @@ func TestStriped(t *testing.T) {
 	if got := list(t, "--dsn", "ids.db")[tag].Next; got != 4000 {
 		t.Errorf("next is %d, want 4000", got)
 	}
-	if got := uidring.Succeed(t, "segments", "--dsn", "ids.db"); !strings.Contains(got, "\n"+tag+"  4000  1000  ") {
-		t.Errorf("%s\nwant next 4000", got)
-	}
-	if got := uidring.Invoke(t, "", "gen", "--segment", tag, "--dsn", "ids.db"); got.Code == 0 || !strings.Contains(got.Stderr, "counter that Striped has") {
-		t.Errorf("%+v", got)
-	}
+	uidring.Show(t, "\n"+tag+"  4000  1000  ", "segments", "--dsn", "ids.db")
+	uidring.Fail(t, 1, "counter that Striped has", "gen", "--segment", tag, "--dsn", "ids.db")
 }
 
 // A counter of New is split among two stores, as package segment documents. Every step
@@ -244,9 +209,7 @@ func TestSplitACounter(t *testing.T) {
 			t.Fatalf("Next() = %d, %v, want ids soon above %d", id, err, used[2])
 		}
 	}
-	if got := uidring.Invoke(t, "", "gen", "--segment", "orders", "--dsn", "a.db"); got.Code == 0 || !strings.Contains(got.Stderr, "ids would repeat") {
-		t.Errorf("gen: %+v", got)
-	}
+	uidring.Fail(t, 2, "ids would repeat", "gen", "--segment", "orders", "--dsn", "a.db")
 }
 
 // split returns the stores of a.db and b.db.
@@ -257,22 +220,14 @@ func split(t *testing.T) (stores []segment.Store) {
 	return stores
 }
 
-// A counter of Striped may have no id left below an id that others have.
-func TestCreateSpent(t *testing.T) {
+// A counter of Striped may have no id left below an id that others have. Any other tag with a blank is most likely two,
+// or one of Striped that is mistyped.
+func TestCreateRefused(t *testing.T) {
 	clitest.Elsewhere(t)
 	const tag, next = "orders 2/3 x10", "9223372036854775800"
-	if got := uidring.Invoke(t, "", "segments", "create", tag, "--next", next); got.Code != 2 || !strings.Contains(got.Stderr, "--next "+next+" leaves no id for "+tag) {
-		t.Errorf("%+v", got)
-	}
+	uidring.Fail(t, 2, "--next "+next+" leaves no id for "+tag, "segments", "create", tag, "--next", next)
 	uidring.Succeed(t, "segments", "create", "orders 1/3 x10", "--next", next)
-}
-
-// A tag with a blank is most likely two, or one of Striped that is mistyped.
-func TestCreateWithABlank(t *testing.T) {
-	clitest.Elsewhere(t)
 	for _, tag := range []string{"a b", "orders 1/3", "orders  1/3 x10", "a b 1/3 x10"} {
-		if got := uidring.Invoke(t, "", "segments", "create", tag); got.Code != 2 || !strings.Contains(got.Stderr, "has a space") {
-			t.Errorf("%q: %+v", tag, got)
-		}
+		uidring.Fail(t, 2, "has a space", "segments", "create", tag)
 	}
 }

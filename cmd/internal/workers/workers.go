@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -94,21 +95,21 @@ numbers are green and expired ones red, unless NO_COLOR is set.`,
 		return list.write(cmd.OutOrStdout())
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := show(cmd); err != nil || !watch {
+		err := show(cmd)
+		if !watch {
 			return err
 		}
 		ctx, stop := cli.UntilSignal(cmd.Context())
 		defer stop()
-		for {
+		for err == nil {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-time.After(interval):
-			}
-			if err := show(cmd); err != nil {
-				return err
+				err = show(cmd)
 			}
 		}
+		return err
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list at most this many rows of each table; 0 means all")
@@ -140,6 +141,21 @@ func planned(ctx context.Context, open *database.Leases, layout bits.Layout) (fo
 	return found, change, err
 }
 
+// oneNumber has a command take one argument, which wanted describes: a number from least to most.
+func oneNumber(number *int64, least, most uint64, wanted string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cli.OneArg(wanted)(cmd, args); err != nil {
+			return err
+		}
+		given, err := strconv.ParseUint(args[0], 10, 63)
+		if err != nil || given < least || given > most {
+			return fmt.Errorf("%q is not a worker number: want a whole number, %d or more", args[0], least)
+		}
+		*number = int64(given)
+		return nil
+	}
+}
+
 func newRelease(stores database.Stores) *cobra.Command {
 	var (
 		number int64
@@ -161,17 +177,7 @@ Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 		Example: `  uidring workers release 5
   uidring workers release 5 --force
   uidring workers release 5 --dsn postgres://user@localhost/app`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := cli.OneArg("number of a lease, as workers lists it")(cmd, args); err != nil {
-				return err
-			}
-			given, err := strconv.ParseUint(args[0], 10, 63)
-			if err != nil {
-				return fmt.Errorf("%q is not a worker number: want a whole number, 0 or more", args[0])
-			}
-			number = int64(given)
-			return nil
-		},
+		Args:              oneNumber(&number, 0, math.MaxInt64, "number of a lease, as workers lists it"),
 		ValidArgsFunction: database.CompleteNumber(stores),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) error {
@@ -199,6 +205,40 @@ Numbers from the table WORKER_NODE are used only once, and cannot be freed.`,
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also free the number of a live holder, which then takes another")
+	database.Flag(cmd, stores)
+	return cmd
+}
+
+func newRaise(stores database.Stores) *cobra.Command {
+	var number int64
+	cmd := &cobra.Command{
+		Use:   "raise NUMBER",
+		Short: "Give out no number up to NUMBER as new again",
+		Long: `raise is for an SQL database that has lost the last worker numbers that it gave out: a
+backup was restored, a table was truncated, or a promoted replica lags behind. NUMBER is
+the greatest number in use since then, as generators log it when they start. Numbers that
+are given out as new are greater afterwards.
+
+raise never lowers anything, so it may run at any time, beside running generators, and
+again. Where ranges of numbers are in the configs, run it once for each range, with a
+number of the range.`,
+		Example: `  uidring workers raise 5000 --dsn mysql://root@localhost/app`,
+		Args:    oneNumber(&number, 1, 1<<62-1, "greatest worker number in use"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := database.WithLeases(cmd.Context(), cmd, stores, func(open *database.Leases) error {
+				store, ok := open.Store.(*worker.Store)
+				if !ok {
+					return errors.New("only SQL databases have a counter that can be raised")
+				}
+				return store.Raise(cmd.Context(), number)
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "new numbers are above %d\n", number)
+			return err
+		},
+	}
 	database.Flag(cmd, stores)
 	return cmd
 }

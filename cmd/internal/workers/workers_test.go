@@ -2,9 +2,6 @@ package workers_test
 
 import (
 	"fmt"
-	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/worker/lease/leasestore"
-	"gorm.io/gorm"
 	"os"
 	"regexp"
 	"strings"
@@ -12,7 +9,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
@@ -20,6 +19,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // uidring is the command under test.
@@ -120,11 +120,7 @@ func TestWorkersLeases(t *testing.T) {
 	}
 
 	got := uidring.Succeed(t, "workers", "--limit", "1", "--layout", "31/1/9")
-	for _, want := range []string{"\n3      expired", "\n5       \"two", "\nno number is left under 31/1/9,", "\n0 numbers can be leased under 31/1/9,"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+	clitest.Wants(t, got, "\n3      expired", "\n5       \"two", "\nno number is left under 31/1/9,", "\n0 numbers can be leased under 31/1/9,")
 	if strings.Count(got, "CONTAINER") != 2 {
 		t.Errorf("more than one row of a table:\n%s", got)
 	}
@@ -135,21 +131,14 @@ func TestWorkersOfLayout(t *testing.T) {
 	clitest.Elsewhere(t)
 	for _, worker := range []string{"lease", "registry"} {
 		uidring.Succeed(t, "gen", "--layout", "long-lived", "--worker", worker, "--dsn", worker+".db")
-		if got := uidring.Succeed(t, "workers", "--dsn", worker+".db"); !strings.Contains(got, " under 31/23/9,") {
-			t.Error(got)
-		}
+		uidring.Show(t, " under 31/23/9,", "workers", "--dsn", worker+".db")
 	}
 	fillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
 	for layout, wants := range map[string][]string{ // those that a change would leave, whatever is held now
 		"31/1/9":     {"\n0 numbers can be leased under 31/1/9,", "\nchange the layout of WORKER_LEASE: no worker number of 31/1/9,"},
 		"long-lived": {"\n8387968 numbers can be leased under 31/23/9,", "\nthe store remembers 31/16/16,", "after layout change --to 31/23/9,epoch=2026-01-01,unit=1s, ids have the numbers 640 to 8388607\n"},
 	} {
-		got := uidring.Succeed(t, "workers", "--layout", layout)
-		for _, want := range wants {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: %s\nwant %q", layout, got, want)
-			}
-		}
+		clitest.Wants(t, uidring.Succeed(t, "workers", "--layout", layout), wants...)
 	}
 }
 
@@ -179,20 +168,11 @@ func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
 	need.Must(t, worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no generator has recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry). To go on without a record, give --layout") {
-		t.Errorf("%+v, want a word on the layout", got)
-	}
-	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 of the numbers 1 to 65535 are left") {
-		t.Error(got)
-	}
-	if got := uidring.Succeed(t, "workers", "--layout", "fleet", "--json"); !strings.Contains(got, `"last":0`) || !strings.Contains(got, `"workers":[]`) ||
-		!strings.Contains(got, `"leases_left":65535,"earlier":0,"leases":[]`) {
-		t.Error(got)
-	}
+	uidring.Fail(t, 1, "no generator has recorded a layout there yet; the first start, such as that of gen, records the layout that it states, else fleet (for a registry, registry). To go on without a record, give --layout", "workers")
+	uidring.Show(t, "\n65535 of the numbers 1 to 65535 are left", "workers", "--layout", "fleet")
+	clitest.Wants(t, uidring.Succeed(t, "workers", "--layout", "fleet", "--json"), `"last":0`, `"workers":[]`, `"leases_left":65535,"earlier":0,"leases":[]`)
 	need.Must(t, worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()))
-	if got := uidring.Succeed(t, "workers", "--layout", "fleet"); !strings.Contains(got, "\n65535 numbers can be leased") {
-		t.Error(got)
-	}
+	uidring.Show(t, "\n65535 numbers can be leased", "workers", "--layout", "fleet")
 }
 
 // workers reports why it cannot read a table; a missing table is not an error.
@@ -239,11 +219,7 @@ func TestRelease(t *testing.T) {
 		if got.Code != code || got.Stdout != tt.stdout || strings.Count(got.Stderr, "\n") != code {
 			t.Errorf("release %s: %+v; want exit code %d, %q", tt.args, got, code, tt.stdout)
 		}
-		for _, part := range tt.stderr {
-			if !strings.Contains(got.Stderr, part) {
-				t.Errorf("release %s: %q, want %q in it", tt.args, got.Stderr, part)
-			}
-		}
+		clitest.Wants(t, got.Stderr, tt.stderr...)
 	}
 	list := uidring.Workers(t, database.Default)
 	for i, want := range []lease.State{lease.StateHeld, lease.StateFree, lease.StateFree, lease.StateFree} {
@@ -256,9 +232,7 @@ func TestRelease(t *testing.T) {
 // raise moves the counter of new numbers, and never lowers it. It refuses an invalid number, and a store without a counter.
 func TestRaise(t *testing.T) {
 	clitest.Elsewhere(t)
-	if got := uidring.Invoke(t, "", "workers", "raise", "7"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") {
-		t.Errorf("without a database: %+v", got)
-	}
+	uidring.Fail(t, 1, "there is no such file", "workers", "raise", "7")
 	register(t, database.Default, "one")
 	for _, number := range []string{"5000", "400", "5000"} {
 		if got := uidring.Succeed(t, "workers", "raise", number); got != "new numbers are above "+number+"\n" {
