@@ -178,11 +178,7 @@ func TestRefused(t *testing.T) {
 			if tt.code == 2 && (!strings.HasPrefix(lines[1], "See 'uidring") || !strings.HasSuffix(lines[1], " --help'.")) {
 				t.Errorf("%q, want where to find help", lines[1])
 			}
-			for _, part := range tt.want {
-				if !strings.Contains(lines[0], part) {
-					t.Errorf("%q, want %q in it", lines[0], part)
-				}
-			}
+			clitest.Wants(t, lines[0], tt.want...)
 			if regexp.MustCompile(`it is \S*\.\d+Z`).MatchString(got.Stderr) {
 				t.Errorf("%q has parts of a second", got.Stderr)
 			}

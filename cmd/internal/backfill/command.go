@@ -65,17 +65,12 @@ A time without a zone is read as UTC, or as --zone says.`,
 		},
 	}
 	set := cmd.Flags()
-	for _, name := range []struct {
-		value       *string
-		flag, usage string
-	}{
-		{&f.table, "table", "`table` to fill, such as orders or shop.orders"},
-		{&f.key, "key", "`column` that identifies a row: its primary key, or one with a unique index"},
-		{&f.time, "time", "`column` with the time that the id carries, such as created_at"},
-		{&f.column, "column", "`column` to fill: a BIGINT that may be NULL"},
-	} {
-		set.StringVar(name.value, name.flag, "", name.usage)
-		_ = cmd.MarkFlagRequired(name.flag)
+	set.StringVar(&f.table, "table", "", "`table` to fill, such as orders or shop.orders")
+	set.StringVar(&f.key, "key", "", "`column` that identifies a row: its primary key, or one with a unique index")
+	set.StringVar(&f.time, "time", "", "`column` with the time that the id carries, such as created_at")
+	set.StringVar(&f.column, "column", "", "`column` to fill: a BIGINT that may be NULL")
+	for _, name := range []string{"table", "key", "time", "column"} {
+		_ = cmd.MarkFlagRequired(name)
 	}
 	set.StringVar(&f.store, "store", "", "`store` of the worker numbers of the service's generators\n(default the database of --dsn)")
 	cli.LayoutFlag(cmd, &f.layout, "layout of the ids", "the one that the store remembers")

@@ -68,7 +68,7 @@ func look(ctx context.Context, db *gorm.DB, f *flags) (*table, error) {
 	for _, c := range all {
 		names = append(names, c.Name)
 		if strings.Contains(c.Extra, "on update") {
-			t.kept = append(t.kept, c)
+			t.kept += ", " + t.quote(c) + " = " + t.quote(c)
 		}
 	}
 	for _, named := range []struct {
@@ -97,15 +97,16 @@ func look(ctx context.Context, db *gorm.DB, f *flags) (*table, error) {
 }
 
 func (t *table) checkKey(c column) string {
-	if t.uniquely(c) {
-		return ""
-	}
+	want := "want a primary key, or a column that has a unique index to itself"
 	for _, i := range t.indexes {
-		if i.Primary {
-			return fmt.Sprintf("it does not identify a row; the primary key is (%s), want a column that has a unique index to itself", strings.ReplaceAll(i.Columns, ",", ", "))
+		switch {
+		case i.Unique && strings.EqualFold(i.Columns, c.Name):
+			return ""
+		case i.Primary:
+			want = fmt.Sprintf("the primary key is (%s), want a column that has a unique index to itself", strings.ReplaceAll(i.Columns, ",", ", "))
 		}
 	}
-	return "it does not identify a row; want a primary key, or a column that has a unique index to itself"
+	return "it does not identify a row; " + want
 }
 
 func (t *table) checkTime(c column) string {

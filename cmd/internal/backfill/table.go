@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ type table struct {
 	kind              sqldb.Kind
 	name              string
 	key, time, column column
-	kept              []column // that MySQL would set to the present time in each UPDATE
+	kept              string // assignments of columns that MySQL would set to the present time in each UPDATE
 	indexes           []index
 	zone              *time.Location // of times that have none
 	format            int            // of the last time that was a text
@@ -51,14 +50,8 @@ type row struct {
 	id        *int64
 }
 
-// quote returns names as statements have them.
-func (t *table) quote(columns ...column) string {
-	var quoted []string
-	for _, c := range columns {
-		quoted = append(quoted, t.db.Statement.Quote(clause.Column{Name: c.Name}))
-	}
-	return strings.Join(quoted, ", ")
-}
+// quote returns a name as statements have it.
+func (t *table) quote(c column) string { return t.db.Statement.Quote(clause.Column{Name: c.Name}) }
 
 // sql replaces {table}, {key}, {time}, {text} and {column}. {text} is a time as it is read.
 func (t *table) sql(text string) string {
@@ -131,11 +124,7 @@ func (t *table) update(ctx context.Context, rows []row) (updated int64, err erro
 	if t.db.Name() == "sqlite" { // where CASE, which compares a row's key with those before it, takes longer than all else
 		query = "UPDATE {table} SET {column} = uidring.column2 FROM (VALUES (?, ?)" + strings.Repeat(", (?, ?)", len(rows)-1) + ") uidring WHERE {table}.{key} = uidring.column1 AND {table}.{column} IS NULL"
 	} else {
-		kept := make([]string, len(t.kept))
-		for i, c := range t.kept {
-			kept[i] = ", " + t.quote(c) + " = " + t.quote(c)
-		}
-		query = "UPDATE {table} SET {column} = CASE {key}" + strings.Repeat(" WHEN ? THEN ?", len(rows)) + " ELSE {column} END" + strings.Join(kept, "") + " WHERE {key} IN (?" + strings.Repeat(", ?", len(rows)-1) + ") AND {column} IS NULL"
+		query = "UPDATE {table} SET {column} = CASE {key}" + strings.Repeat(" WHEN ? THEN ?", len(rows)) + " ELSE {column} END" + t.kept + " WHERE {key} IN (?" + strings.Repeat(", ?", len(rows)-1) + ") AND {column} IS NULL"
 		for _, r := range rows {
 			vars = append(vars, r.key)
 		}
@@ -232,8 +221,4 @@ type index struct {
 	Name            string
 	Columns         string // with commas between
 	Unique, Primary bool
-}
-
-func (t *table) uniquely(c column) bool {
-	return slices.ContainsFunc(t.indexes, func(i index) bool { return i.Unique && strings.EqualFold(i.Columns, c.Name) })
 }

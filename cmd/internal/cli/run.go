@@ -135,24 +135,22 @@ var ErrDoubtful = errors.New("doubtful")
 
 // report writes err, if there is something to write, and returns the exit code.
 func report(stderr io.Writer, cmd *cobra.Command, err error, started bool) int {
-	var (
-		ended *signalError
-		usage *UsageError
-	)
+	ended, signaled := errors.AsType[*signalError](err)
+	_, usage := errors.AsType[*UsageError](err)
 	switch {
 	case err == nil, errors.Is(err, ErrNoReader):
 		return exitOK
-	case errors.Is(err, ErrReported) && errors.As(err, &usage):
+	case errors.Is(err, ErrReported) && usage:
 		return exitUsage
 	case errors.Is(err, ErrDoubtful):
 		return exitDoubt
 	case errors.Is(err, ErrReported):
 		return exitFailed
-	case errors.As(err, &ended):
+	case signaled:
 		return 128 + int(ended.signal)
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", cmd.Root().Name(), WithoutPrefix(Named(err, cmd.Root().Name())))
-	if started && !errors.As(err, &usage) || errors.Is(err, errWrite) {
+	if started && !usage || errors.Is(err, errWrite) {
 		return exitFailed
 	}
 	fmt.Fprintf(stderr, "See '%s --help'.\n", cmd.CommandPath())

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -175,9 +174,7 @@ func Allocator(t testing.TB, layout string) *bits.Allocator {
 	l, err := bits.ParseLayout(layout)
 	need.Must(t, err)
 	a, err := bits.NewAllocator(l)
-	if err != nil {
-		t.Fatal(fmt.Errorf("%s: %w", layout, err))
-	}
+	need.Must(t, err)
 	return a
 }
 

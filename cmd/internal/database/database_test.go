@@ -155,8 +155,7 @@ func TestBadDSN(t *testing.T) {
 		{"host=h user=u sslmode=perhaps", "sslmode"},
 	} {
 		db, err := open(t, tt.dsn)
-		var usage *cli.UsageError
-		if db != nil || !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--dsn: ") || !strings.Contains(err.Error(), tt.want) {
+		if _, usage := errors.AsType[*cli.UsageError](err); db != nil || !usage || !strings.HasPrefix(err.Error(), "--dsn: ") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Open(%q) = %v, %v; want wrong use with %q", tt.dsn, db, err, tt.want)
 		}
 	}
@@ -230,8 +229,7 @@ func TestOpenUnavailable(t *testing.T) {
 		{"postgres://postgres@127.0.0.1:1/test", "postgres://postgres@127.0.0.1:1/test (--dsn): "},
 	} {
 		db, err := open(t, tt.dsn)
-		var usage *cli.UsageError
-		if err == nil || db != nil || errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
+		if _, usage := errors.AsType[*cli.UsageError](err); err == nil || db != nil || usage || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Open(%q) = %v, %v; want %q", tt.dsn, db, err, tt.want)
 		}
 	}

@@ -36,7 +36,6 @@ const patience = 10 * time.Second
 type target struct {
 	name    string // as messages show it: without password and options
 	file    string // path of an SQLite file
-	memory  bool   // SQLite without a file
 	timeout time.Duration
 	open    func() (*sql.DB, gorm.Dialector, error)
 }
@@ -71,13 +70,13 @@ func parse(dsn string) (*target, error) {
 	case server:
 		return nil, fmt.Errorf("unknown scheme %q; want %s; uidringd takes etcd, redis, zk and kube URLs too", dsn[:len(scheme)], accepted)
 	case dsn == ":memory:":
-		return sqliteFile(dsn, url.Values{}), nil
+		return sqliteFile(dsn, url.Values{})
 	case mysqlPattern.MatchString(dsn):
 		return mysqlDSN(dsn)
 	case postgresPattern.MatchString(dsn):
 		return postgresDSN(dsn)
 	case isSQLitePath(dsn):
-		return sqliteFile(dsn, url.Values{}), nil
+		return sqliteFile(dsn, url.Values{})
 	case plainPattern.MatchString(dsn):
 		return nil, fmt.Errorf("%q is not an SQLite file, and does not end in .db; want %s", dsn, accepted)
 	}
@@ -113,11 +112,14 @@ func sqliteURL(rest string) (*target, error) {
 	case path == "":
 		return nil, errors.New("the path is missing; want " + accepted)
 	}
-	return sqliteFile(path, options), nil
+	return sqliteFile(path, options)
 }
 
 // sqliteFile is the file at a path, taken literally.
-func sqliteFile(path string, options url.Values) *target {
+func sqliteFile(path string, options url.Values) (*target, error) {
+	if path == ":memory:" || options.Get("mode") == "memory" {
+		return nil, errors.New("an in-memory database is visible only to this process; want a file such as app.db, or a server")
+	}
 	shown, err := filepath.Abs(path)
 	if err != nil {
 		shown = path
@@ -125,10 +127,9 @@ func sqliteFile(path string, options url.Values) *target {
 	return &target{
 		name:    "SQLite file " + strconv.Quote(shown),
 		file:    path,
-		memory:  path == ":memory:" || options.Get("mode") == "memory",
 		timeout: 2 * patience, // more than SQLite waits by itself
 		open:    func() (*sql.DB, gorm.Dialector, error) { return sqlitefile.Open(path, options) },
-	}
+	}, nil
 }
 
 // isSQLitePath reports whether a path is an SQLite file, or has the name of one.

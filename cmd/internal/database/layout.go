@@ -43,12 +43,12 @@ func (l *Leases) remembered(ctx context.Context) (format.Layouts, error) {
 
 // InFlags says how the command's user states a layout, in the error of a store that remembers none.
 func (l *Leases) InFlags(err error) error {
-	if errors.Is(err, errNoLayout) && !l.noFlag {
+	if errors.Is(err, errNoLayout) && !l.at.noFlag {
 		return fmt.Errorf("%w. To go on without a record, give --layout", err)
 	}
 	if unknown, ok := errors.AsType[*lease.UnknownLayoutError](err); ok && unknown.Err == nil {
 		state := "give --layout"
-		if l.noFlag {
+		if l.at.noFlag {
 			state = `record it by a start that states it, such as "gen --layout registry"`
 		}
 		return fmt.Errorf("%s has worker numbers, but no record of the layout of their ids: %s. With another layout than theirs, ids can repeat. "+

@@ -79,13 +79,11 @@ type Leases struct {
 	*Opened
 	*lease.Leaser
 	Store leasestore.Store
-
-	noFlag bool // the command has no --layout
 }
 
 // Leases connects to the store, which may be one of Stores.
 func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
-	l := &Leases{noFlag: d.noFlag}
+	l := new(Leases)
 	var err error
 	l.Opened, err = d.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
 		l.Store, end, err = s.Open(ctx)

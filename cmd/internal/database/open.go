@@ -157,8 +157,8 @@ func (described) Initialize(*gorm.DB) error { return nil }
 func (d DSN) read() (store *Store, sql *target, err error) {
 	if read := d.store(); read != nil {
 		store, err = read(d.Text)
-	} else if sql, err = parse(d.Text); err == nil && sql.memory {
-		err = errors.New("an in-memory database is visible only to this process; want a file such as app.db, or a server")
+	} else {
+		sql, err = parse(d.Text)
 	}
 	if err != nil {
 		return nil, nil, cli.Usagef("%s: %w", d.Origin, err)

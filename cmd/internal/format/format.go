@@ -42,7 +42,7 @@ func JSON(a *bits.Allocator) *Form {
 	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts, doubt string) []byte {
 		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, when, p.Worker)
 		start := `,"worker_parts":{`
-		for _, part := range partsOf(a, p.Worker) {
+		for _, part := range PartsOf(a, p.Worker) {
 			b = fmt.Appendf(b, `%s"%s":%d`, start, part.Name, part.Value)
 			start = `,`
 		}
@@ -70,8 +70,8 @@ func Vesta() *Form {
 	}}
 }
 
-// partsOf returns the parts of a worker number: none where the layout names no parts.
-func partsOf(a *bits.Allocator, worker int64) []bits.WorkerPart {
+// PartsOf returns the parts of a worker number: none where the layout names no parts.
+func PartsOf(a *bits.Allocator, worker int64) []bits.WorkerPart {
 	if a.Layout().WorkerParts == "" {
 		return nil
 	}
@@ -101,12 +101,12 @@ func Table(a *bits.Allocator) *Form {
 	column("ID", digits(greatest))
 	column("TIME", len(layout.End().Format(rfc3339(layout))))
 	column("WORKER", digits(a.MaxWorker()))
-	for _, part := range partsOf(a, a.MaxWorker()) {
+	for _, part := range PartsOf(a, a.MaxWorker()) {
 		column(strings.ToUpper(part.Name), digits(part.Value))
 	}
 	form := of(a, rfc3339(layout), func(b []byte, id int64, when string, p bits.Parts, doubt string) []byte {
 		b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], when, widths[2], p.Worker)
-		for i, part := range partsOf(a, p.Worker) {
+		for i, part := range PartsOf(a, p.Worker) {
 			b = fmt.Appendf(b, "%-*d", widths[3+i], part.Value)
 		}
 		b = strconv.AppendInt(b, p.Sequence, 10)

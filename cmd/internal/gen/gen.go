@@ -121,12 +121,14 @@ func (f *flags) generate(cmd *cobra.Command, form format.Text) (err error) {
 	if cli.Terminal(cmd.OutOrStdout()) { // which shows the ids
 		s.shown = cli.Progress(io.Discard, f.count, "")
 	}
-	if s.made, err = f.open(ctx, cmd, s.logger); err != nil {
+	made, end, err := f.open(ctx, cmd, s.logger)
+	if err != nil {
 		return cli.CauseOf(ctx, cli.AtStart(err))
 	}
-	defer func() { err = f.closed(cmd, s.made.Close(), err) }()
+	s.made, end = made, sync.OnceValue(end)
+	defer func() { err = f.closed(cmd, end(), err) }()
 	// A generator that waits for the clock is woken up by closing it.
-	defer context.AfterFunc(ctx, func() { _ = s.made.Close() })()
+	defer context.AfterFunc(ctx, func() { _ = end() })()
 	if s.lines, err = f.lines(form); err != nil {
 		return err
 	}
@@ -150,20 +152,8 @@ func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 	return err
 }
 
-// connected is a generator with the connection that keeps its number or its counter.
-type connected struct {
-	uid.Generator
-	close func() error
-}
-
-// Close closes both, once.
-func (c *connected) Close() error { return c.close() }
-
-func newConnected(made uid.Generator, wrap func(error) error, end func() error) *connected {
-	return &connected{made, sync.OnceValue(func() error { return errors.Join(wrap(made.Close()), end()) })}
-}
-
-func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (uid.Generator, error) {
+// open starts a generator. end closes it, and the connection that keeps its number or its counter.
+func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (made uid.Generator, end func() error, err error) {
 	if f.segment != "" {
 		return f.openSegment(ctx, cmd, logger)
 	}
@@ -173,18 +163,17 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	}
 	var leaser uid.WorkerSource = from
 	if f.worker.Kind == source.Static {
-		var err error
 		if from.name, err = f.findLayout(ctx, cmd); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if from.name != "" && from.origin == fromDefault {
 			from.origin = fromStore
 		}
 		leaser = lease.NewStatic(f.worker.Number)
 	}
-	made, err := f.start(ctx, leaser, logger)
+	clocked, err := f.start(ctx, leaser, logger)
 	if err != nil {
-		return nil, errors.Join(err, from.close())
+		return nil, nil, errors.Join(err, from.end(nil))
 	}
 	where := "--worker " + f.worker.String()
 	switch {
@@ -193,21 +182,21 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	case from.name != "":
 		where += " in " + from.name
 	}
-	f.layout = made.Layout()
-	cli.Notify(cmd, "worker number %d (%s), layout %s (%s)", made.Worker(), where, f.layout, from.origin)
-	return newConnected(made, from.wrap, from.close), nil
+	f.layout = clocked.Layout()
+	cli.Notify(cmd, "worker number %d (%s), layout %s (%s)", clocked.Worker(), where, f.layout, from.origin)
+	return clocked, func() error { return from.end(clocked.Close()) }, nil
 }
 
-func (f *flags) openSegment(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (uid.Generator, error) {
+func (f *flags) openSegment(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (made uid.Generator, end func() error, err error) {
 	counters, err := database.CountersOf(cmd, f.stores, false, logger)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	counter, err := segment.New(ctx, counters.Store, f.segment, segment.Config{Logger: logger})
 	if err != nil {
-		return nil, errors.Join(counters.Wrap(err), counters.Close())
+		return nil, nil, errors.Join(counters.Wrap(err), counters.Close())
 	}
-	return newConnected(counter, counters.Wrap, counters.Close), nil
+	return counter, func() error { return errors.Join(counters.Wrap(counter.Close()), counters.Close()) }, nil
 }
 
 // findLayout finds the layout of a generator with a fixed number, as parse does for its ids, and returns the name of the store

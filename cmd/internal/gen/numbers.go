@@ -50,20 +50,13 @@ func (n *numbers) connect(ctx context.Context) (err error) {
 
 func (n *numbers) registry() bool { return n.flags.worker.Kind == source.Registry }
 
-// wrap adds the name of the database, if one is open.
-func (n *numbers) wrap(err error) error {
+// end closes the database, if one is open, whose name it puts into err.
+func (n *numbers) end(err error) error {
 	if n.open == nil {
 		return err
 	}
-	return n.open.Wrap(err)
-}
-
-func (n *numbers) close() error {
-	if n.open == nil {
-		return nil
-	}
 	defer func() { n.open = nil }()
-	return n.open.Close()
+	return errors.Join(n.open.Wrap(err), n.open.Close())
 }
 
 // Layout returns the layout for a generator that has none: see lease.Leaser.Layout.
@@ -100,7 +93,7 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 		cli.Notify(n.cmd, "created the %s in %s", n.missing, n.name)
 	}
 	if n.registry() {
-		return taken, n.close() // the number is good for ever
+		return taken, n.end(nil) // the number is good for ever
 	}
 	return taken, nil
 }

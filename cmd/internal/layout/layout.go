@@ -288,14 +288,8 @@ func newAnswer(of format.Layouts) (*answer, error) {
 			a.Earlier = append(a.Earlier, earlier{e.Layout.String(), numbering{e.Numbers.From, e.Numbers.To}})
 		}
 	}
-	if layout.WorkerParts != "" {
-		parts, err := ids.SplitWorker(0)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range parts {
-			a.Parts = append(a.Parts, part{p.Name, p.Bits})
-		}
+	for _, p := range format.PartsOf(ids, 0) {
+		a.Parts = append(a.Parts, part{p.Name, p.Bits})
 	}
 	return a, nil
 }

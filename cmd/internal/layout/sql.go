@@ -166,12 +166,10 @@ func (d dialect) expressions(ids *bits.Allocator, numbers lease.Range) []express
 		ofID(e.comment, e.body)
 	}
 	field("the worker number", layout.SequenceBits, layout.WorkerBits)
-	if parts, err := ids.SplitWorker(0); err == nil && layout.WorkerParts != "" {
-		at := shift
-		for _, p := range parts {
-			at -= p.Bits
-			field(p.Name+", a part of the worker number", at, p.Bits)
-		}
+	at := shift
+	for _, p := range format.PartsOf(ids, 0) {
+		at -= p.Bits
+		field(p.Name+", a part of the worker number", at, p.Bits)
 	}
 	field("the position within the tick", 0, layout.SequenceBits)
 	list = append(list, expression{"the reversed id, for databases that shard by range; of a reversed id, the id", "CASE WHEN id >= 0 THEN " + d.reverse + " END"})

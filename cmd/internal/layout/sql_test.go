@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -167,11 +168,8 @@ func (e engine) want(ids *bits.Allocator, s sample) (w row) {
 		ofID(parts.Time.Format("2006-01-02 15:04:05.000"))
 	}
 	ofID(parts.Worker)
-	if ids.Layout().WorkerParts != "" {
-		named, _ := ids.SplitWorker(parts.Worker) // zero of what is no id
-		for _, p := range named {
-			ofID(p.Value)
-		}
+	for _, p := range format.PartsOf(ids, parts.Worker) { // zero of what is no id
+		ofID(p.Value)
 	}
 	ofID(parts.Sequence)
 	if err = nil; s.id < 0 {

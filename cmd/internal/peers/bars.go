@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -46,12 +47,7 @@ func (r row) on(cores int) string {
 }
 
 func named(name string) row {
-	for _, r := range rows {
-		if r.name == name {
-			return r
-		}
-	}
-	panic("no row has the name " + name)
+	return rows[slices.IndexFunc(rows, func(r row) bool { return r.name == name })] // or a name of bars is wrong
 }
 
 // bar is a promise about the ratio of a row to another. It also promises that the row

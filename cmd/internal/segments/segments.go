@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"regexp"
 	"text/tabwriter"
@@ -69,12 +70,10 @@ counter carry no time: for them, uidring parse prints nonsense.`,
 
 func flags(cmd *cobra.Command, stores database.Stores) {
 	database.TableFlag(cmd)
-	counting := database.Stores{}
-	for scheme, read := range stores {
-		if database.Kinds[scheme] == database.Redis { // the others keep no counters
-			counting[scheme] = read
-		}
-	}
+	counting := maps.Clone(stores)
+	maps.DeleteFunc(counting, func(scheme string, _ func(string) (*database.Store, error)) bool {
+		return database.Kinds[scheme] != database.Redis // the others keep no counters
+	})
 	database.Flag(cmd, counting)
 }
 

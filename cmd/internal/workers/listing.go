@@ -40,22 +40,18 @@ type Listing struct {
 // The error matches worker.ErrNoTable if neither table is there.
 func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, numbers lease.Range, limit int) (*Listing, error) {
 	l := &Listing{Layout: a.Layout().String(), Max: a.MaxWorker(), Workers: []worker.NodeRow{}, Leases: []lease.Info{}}
-	noRegistry := worker.ErrNoTable
 	if open.DB != nil {
 		rows, err := worker.NewRegistry(open.DB, worker.RegistryConfig{}).Nodes(ctx, limit)
-		if err == nil {
-			l.registry, l.Workers = true, rows
-		} else if !errors.Is(err, worker.ErrNoTable) {
+		if l.registry = err == nil; !l.registry && !errors.Is(err, worker.ErrNoTable) {
 			return nil, err
 		}
-		noRegistry = err
+		l.Workers = append(l.Workers, rows...)
 	}
-	leases, noLeases := open.Leases(ctx, 0) // all, since the held ones are counted
-	if noLeases == nil {
-		l.leases, l.Leases = true, leases
-	} else if !errors.Is(noLeases, worker.ErrNoTable) || noRegistry != nil {
-		return nil, noLeases
+	leases, err := open.Leases(ctx, 0) // all, since the held ones are counted
+	if l.leases = err == nil; !l.leases && !(l.registry && errors.Is(err, worker.ErrNoTable)) {
+		return nil, err
 	}
+	l.Leases = append(l.Leases, leases...)
 
 	l.first, l.Max = numbers.From, min(l.Max, numbers.To)
 	drawn := len(l.Workers) > 0
