@@ -107,6 +107,10 @@ func TestRefused(t *testing.T) {
 		{"layout 28/22/14 --sql mysql", 2, []string{"64", "at most 63"}},
 		{"layout registry --sql mysql --json", 2, []string{"[json sql] were all set"}},
 		{"layout registry --sql mysql --next js-safe", 2, []string{"next", "sql"}},
+		{"layout registry,unit=500us --sql sqlite", 2, []string{"multiples of that"}},
+		{"layout registry,unit=100ns --sql mysql", 2, []string{"--sql mysql counts time in 1µs"}},
+		{"layout registry,epoch=2026-01-01T00:00:00.0000001Z --sql postgres", 2, []string{"multiples of that"}},
+		{"layout 45/10/8 --sql postgres", 2, []string{"before the year 10000"}},
 		{"layout 20/20/20,epoch=9999-12-31T23:59:59.9999999Z --sql mysql", 2, []string{"--sql mysql", "multiple"}},
 		{"layout registry --next baidu --from 2027-01-01", 2, []string{"epoch=2016-05-20", "has no ids", "2027-01-01"}},
 

@@ -103,6 +103,14 @@ func (c Command) Show(t testing.TB, want string, args ...string) {
 	Wants(t, c.Succeed(t, args...), want)
 }
 
+// Print is Succeed for what must print a text and nothing else.
+func (c Command) Print(t testing.TB, want string, args ...string) {
+	t.Helper()
+	if got := c.Succeed(t, args...); got != want {
+		t.Errorf("%q: %s\nwant %s", args, got, want)
+	}
+}
+
 // Wants fails the test unless a text has all the parts.
 func Wants(t testing.TB, text string, parts ...string) {
 	t.Helper()

@@ -30,18 +30,6 @@ func TestSQLText(t *testing.T) {
 // fineLayouts are for databases that count microseconds.
 var fineLayouts = []string{"57/0/6,epoch=2026-01-01T00:00:00.000009Z,unit=1us", "40/10/10,epoch=1969-07-20T20:17:40.123456Z,unit=500us"}
 
-// Layouts that a database cannot count are refused.
-func TestSQLRefuses(t *testing.T) {
-	for args, want := range map[string]string{
-		"registry,unit=500us --sql sqlite":                           "multiples of that",
-		"registry,unit=100ns --sql mysql":                            "--sql mysql counts time in 1µs",
-		"registry,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "multiples of that",
-		"45/10/8 --sql postgres":                                     "before the year 10000",
-	} {
-		uidring.Fail(t, 2, want, append([]string{"layout"}, strings.Fields(args)...)...)
-	}
-}
-
 // samples is how many ids and instants are compared on each database, over all layouts.
 const samples = 100_000
 

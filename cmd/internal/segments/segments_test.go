@@ -50,23 +50,18 @@ func TestSegments(t *testing.T) {
 			for _, table := range []string{"leaf_alloc", "sequence"} {
 				at := []string{"--dsn", owner.String(), "--table", table}
 				run := func(args ...string) string { return uidring.Succeed(t, append(args, at...)...) }
+				prints := func(want string, args ...string) { uidring.Print(t, want, append(args, at...)...) }
 				if got := run("segments", "create", "orders"); !strings.HasPrefix(got, "orders begins at 1, in ") {
 					t.Error(got)
 				}
 				run("segments", "create", "invoices", "--next", "500", "--step", "20")
 				uidring.Fail(t, 1, "orders has a counter already", append([]string{"segments", "create", "orders", "--next", "7"}, at...)...)
-				if got := run("gen", "--segment", "orders", "-n", "3"); got != "1\n2\n3\n" {
-					t.Errorf("gen: %q", got)
-				}
-				if got := run("gen", "--segment", "orders", "-n", "2"); got != "4\n5\n" {
-					t.Errorf("gen, again: %q: the rest was not returned", got)
-				}
+				prints("1\n2\n3\n", "gen", "--segment", "orders", "-n", "3")
+				prints("4\n5\n", "gen", "--segment", "orders", "-n", "2") // the rest was returned
 				if got := run("segments", "set", "orders", "--at-least", "3"); !strings.HasPrefix(got, "the counter of orders is 6: it was above 3 already; a process that runs may return") {
 					t.Error(got)
 				}
-				if got := run("segments", "set", "orders", "--at-least", "1000"); got != "the counter of orders is 1000\n" {
-					t.Error(got)
-				}
+				prints("the counter of orders is 1000\n", "segments", "set", "orders", "--at-least", "1000")
 				if ids := clitest.ReadIDs(t, run("gen", "--segment", "orders", "-n", "100000")); len(ids) != 100000 || ids[0] != 1000 || ids[99999] != 100999 {
 					t.Errorf("%d ids from %d", len(ids), ids[0])
 				}
@@ -105,13 +100,9 @@ a           5        1000  2026-01-02T03:04:05Z
 invoices    1000000  20    2026-01-02T03:04:05Z
 with blank  1        1000  2026-01-02T03:04:05Z
 `
-	if got := uidring.Succeed(t, "segments"); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	uidring.Print(t, want, "segments")
 	uidring.Succeed(t, "segments", "create", "a", "--table", "sequence")
-	if got := uidring.Succeed(t, "segments", "--table", "sequence"); got != "TAG  NEXT  STEP  UPDATED\na    1     1000  -\n" {
-		t.Error(got)
-	}
+	uidring.Print(t, "TAG  NEXT  STEP  UPDATED\na    1     1000  -\n", "segments", "--table", "sequence")
 }
 
 // Listing the counters of a database without the table succeeds, and creates no table.
@@ -123,9 +114,7 @@ func TestNoTable(t *testing.T) {
 		if got := uidring.Succeed(t, "segments", "--table", table); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if got := uidring.Succeed(t, "segments", "--table", table, "--json"); got != "" {
-			t.Errorf("--json: %q, want no line", got)
-		}
+		uidring.Print(t, "", "segments", "--table", table, "--json")
 		uidring.Fail(t, 1, "unknown tag", "segments", "set", "orders", "--at-least", "5", "--table", table)
 	}
 	if info, err := os.Stat(database.Default); err != nil || info.Size() > 0 {
@@ -171,9 +160,7 @@ func TestStriped(t *testing.T) {
 	for _, c := range []struct{ least, want string }{
 		{"1500", "1500\n"}, {"2000", "4000\n"}, {"4000", "4000\n"}, {"3500", "4000\n"}, {"1600", "4000: it was above 1600 already; a process that runs may return ids at its end, which lowers it\n"},
 	} {
-		if got := uidring.Succeed(t, "segments", "set", tag, "--at-least", c.least, "--dsn", "ids.db"); got != "the counter of "+tag+" is "+c.want {
-			t.Errorf("--at-least %s: %s", c.least, got)
-		}
+		uidring.Print(t, "the counter of "+tag+" is "+c.want, "segments", "set", tag, "--at-least", c.least, "--dsn", "ids.db")
 	}
 	if got := list(t, "--dsn", "ids.db")[tag].Next; got != 4000 {
 		t.Errorf("next is %d, want 4000", got)

@@ -235,9 +235,7 @@ func TestRaise(t *testing.T) {
 	uidring.Fail(t, 1, "there is no such file", "workers", "raise", "7")
 	register(t, database.Default, "one")
 	for _, number := range []string{"5000", "400", "5000"} {
-		if got := uidring.Succeed(t, "workers", "raise", number); got != "new numbers are above "+number+"\n" {
-			t.Errorf("raise %s: %q", number, got)
-		}
+		uidring.Print(t, "new numbers are above "+number+"\n", "workers", "raise", number)
 	}
 	register(t, database.Default, "two")
 	if list := uidring.Workers(t, database.Default); list.Last != 5001 {
