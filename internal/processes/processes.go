@@ -4,6 +4,7 @@ package processes
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,42 +53,29 @@ func Self(t testing.TB, n int, variable, value string) []*exec.Cmd {
 // print their results. It returns the words that each printed.
 func Run(t testing.TB, commands ...*exec.Cmd) [][]string {
 	t.Helper()
-	type process struct {
-		cmd    *exec.Cmd
-		stdin  io.Closer
-		stdout *bufio.Reader
-		stderr strings.Builder
-	}
-	processes := make([]*process, len(commands))
+	stdins, stdouts := make([]io.Closer, len(commands)), make([]*bufio.Reader, len(commands))
 	for i, cmd := range commands {
-		p := &process{cmd: cmd}
-		p.cmd.Stderr = &p.stderr
-		stdout, err := p.cmd.StdoutPipe()
-		if err != nil {
+		stdin, err1 := cmd.StdinPipe()
+		stdout, err2 := cmd.StdoutPipe()
+		cmd.Stderr = new(strings.Builder)
+		if err := errors.Join(err1, err2, cmd.Start()); err != nil {
 			t.Fatal(err)
 		}
-		p.stdout = bufio.NewReader(stdout)
-		if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		processes[i] = p
+		stdins[i], stdouts[i] = stdin, bufio.NewReader(stdout)
 	}
-	for _, p := range processes {
-		if line, err := p.stdout.ReadString('\n'); strings.TrimSpace(line) != ready {
+	for _, stdout := range stdouts {
+		if line, err := stdout.ReadString('\n'); strings.TrimSpace(line) != ready {
 			t.Errorf("a process began with %q, %v", line, err)
 		}
 	}
-	for _, p := range processes {
-		_ = p.stdin.Close()
+	for _, stdin := range stdins {
+		_ = stdin.Close()
 	}
-	printed := make([][]string, len(processes))
-	for i, p := range processes {
-		text, _ := io.ReadAll(p.stdout) // until the process ends
-		if err := p.cmd.Wait(); err != nil {
-			t.Errorf("%v: %s", err, &p.stderr)
+	printed := make([][]string, len(commands))
+	for i, cmd := range commands {
+		text, _ := io.ReadAll(stdouts[i]) // until the process ends
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, cmd.Stderr)
 		}
 		printed[i] = strings.Fields(string(text))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -59,18 +60,16 @@ func (b bench) alwaysFree() {
 func (b bench) contend() (twice []string) {
 	book := &ledger{stamps: map[int64][]span{}}
 	var life, taken atomic.Int64
-	var contending sync.WaitGroup
-	for range contenders {
-		own := b.another()
-		contending.Go(func() {
-			for i := 0; i < lives || i < 100*lives && taken.Load() < contested; i++ {
-				if own.live(book, life.Add(1)) {
-					taken.Add(1)
-				}
+	stores := b.handles(contenders)
+	holdertest.Together(contenders, func(i int) {
+		own := b
+		own.Store = stores[i]
+		for i := 0; i < lives || i < 100*lives && taken.Load() < contested; i++ {
+			if own.live(book, life.Add(1)) {
+				taken.Add(1)
 			}
-		})
-	}
-	contending.Wait()
+		}
+	})
 	b.Logf("%d of %d lives held a number", taken.Load(), life.Load())
 	if taken.Load() < contested {
 		b.Errorf("%d lives held a number; want %d or more", taken.Load(), contested)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -32,6 +32,14 @@ type bench struct {
 func (b bench) another() bench {
 	b.Store = b.open(b.T)
 	return b
+}
+
+// handles opens n handles.
+func (b bench) handles(n int) (stores []leasestore.Store) {
+	for range n {
+		stores = append(stores, b.open(b.T))
+	}
+	return stores
 }
 
 func (b bench) must(err error) {
@@ -283,35 +291,28 @@ func list(b bench) {
 
 // once: of several writes at the same time, one succeeds.
 func once(b bench) {
-	stores := make([]leasestore.Store, 6)
-	for i := range stores {
-		stores[i] = b.open(b.T)
-	}
+	stores := b.handles(6)
 	for round := range 20 {
 		number := int64(round / 2) // first an insert, then a swap
 		row, _, err := b.Read(b.Context(), number, time.Hour)
 		b.must(err)
 		var won, failed atomic.Int64
-		var writing sync.WaitGroup
-		for i, store := range stores {
-			writing.Go(func() {
-				w := write(leasestore.Acquire, number, fmt.Sprintf("%d-%d", round, i), int64(i))
-				var done bool
-				var err error
-				if row == nil {
-					_, done, err = store.Insert(b.Context(), w)
-				} else {
-					done, err = store.Swap(b.Context(), row.Token, w)
-				}
-				switch {
-				case err != nil:
-					failed.Add(1)
-				case done:
-					won.Add(1)
-				}
-			})
-		}
-		writing.Wait()
+		holdertest.Together(len(stores), func(i int) {
+			w := write(leasestore.Acquire, number, fmt.Sprintf("%d-%d", round, i), int64(i))
+			var done bool
+			var err error
+			if row == nil {
+				_, done, err = stores[i].Insert(b.Context(), w)
+			} else {
+				done, err = stores[i].Swap(b.Context(), row.Token, w)
+			}
+			switch {
+			case err != nil:
+				failed.Add(1)
+			case done:
+				won.Add(1)
+			}
+		})
 		if won.Load() > 1 || won.Load() == 0 && failed.Load() == 0 {
 			b.Fatalf("round %d: %d writers of %d succeeded, %d failed; want one", round, won.Load(), len(stores), failed.Load())
 		}
@@ -340,18 +341,13 @@ func layout(b bench) {
 		b.Fatalf("SwapLayout of a store without a layout = %q, %v", remembered, err)
 	}
 	// Of several at once, one is the first, and all learn which.
-	var starts sync.WaitGroup
-	var remembered [6]string
-	for i := range remembered {
-		store := b.open(b.T)
-		starts.Go(func() {
-			var err error
-			if remembered[i], err = store.SwapLayout(b.Context(), "", terms(fmt.Sprint("layout ", i))); err != nil {
-				b.Error(err)
-			}
-		})
-	}
-	starts.Wait()
+	stores, remembered := b.handles(6), [6]string{}
+	holdertest.Together(len(stores), func(i int) {
+		var err error
+		if remembered[i], err = stores[i].SwapLayout(b.Context(), "", terms(fmt.Sprint("layout ", i))); err != nil {
+			b.Error(err)
+		}
+	})
 	first := remembered[0]
 	for _, text := range remembered {
 		if text == "" || text != first {

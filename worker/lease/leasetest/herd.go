@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,57 +12,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
-
-type fleet struct {
-	testing.TB
-	holders []*holdertest.Holder
-	most    int64 // the greatest number that was ever held
-}
-
-// start starts holders at the same time, and returns how long the last took.
-func (f *fleet) start(n int, leaser func(i int) *lease.Leaser) time.Duration {
-	f.Helper()
-	began := time.Now()
-	more := make([]*holdertest.Holder, n)
-	var starting sync.WaitGroup
-	for i := range more {
-		starting.Go(func() {
-			var err error
-			if more[i], err = holdertest.Try(context.Background(), f, leaser(i), 1<<20, time.Now); err != nil {
-				f.Errorf("start %d of %d, after %v: %v", i, n, time.Since(began), err)
-			}
-		})
-	}
-	starting.Wait()
-	took := time.Since(began)
-	f.holders = append(f.holders, more...)
-	held := map[int64]bool{}
-	for _, h := range f.holders {
-		g := h.Last()
-		if f.Failed() {
-			f.FailNow()
-		}
-		if held[g.Number] {
-			f.Fatalf("number %d is held twice", g.Number)
-		}
-		held[g.Number], f.most = true, max(f.most, g.Number)
-	}
-	return took
-}
-
-func (f *fleet) stop(n int) {
-	f.Helper()
-	var stopping sync.WaitGroup
-	for _, h := range f.holders[:n] {
-		stopping.Go(func() {
-			if err := h.Release(context.Background(), time.UnixMilli(time.Now().UnixMilli())); err != nil {
-				f.Error(err)
-			}
-		})
-	}
-	stopping.Wait()
-	f.holders = f.holders[n:]
-}
 
 // herd: of many starts at the same time, each costs what one alone costs beside as many rows. On a
 // slow machine, a request may end without an answer: its number is a gap, and its start begins again.
@@ -75,8 +23,8 @@ func herd(b bench) {
 		requests = func() int64 { return b.suite.Requests(b.T, b.Store) }
 	}
 	leasers := make([]*lease.Leaser, handles)
-	for i := range leasers {
-		store := around{b.open(b.T), func(ctx context.Context, _ *leasestore.Write, do func() error) error {
+	for i, store := range b.handles(handles) {
+		store = around{store, func(ctx context.Context, _ *leasestore.Write, do func() error) error {
 			calls.Add(1)
 			err := do()
 			if ctx.Err() != nil {
@@ -86,35 +34,29 @@ func herd(b bench) {
 		}}
 		leasers[i] = b.leaser(store, lease.Config{Expiry: time.Minute})
 	}
-	f := &fleet{TB: b.T}
-	leaser := func(i int) *lease.Leaser { return leasers[i%handles] }
+	f := &holdertest.Fleet{TB: b.T}
 	start := func(n int) (each float64) {
 		before := requests()
-		f.start(n, leaser)
+		f.Start(b.Context(), n, func(i int) *lease.Leaser { return leasers[i%handles] })
 		return float64(requests()-before) / float64(n)
 	}
 	start(handles) // the first makes what is missing
 	for _, step := range []struct {
 		what   string
 		starts int
-		most   int64 // the greatest number that may be held then
-	}{
-		{"first starts", starts, (handles + starts) * 11 / 10},
-		{"as many are free", starts, (handles + starts) * 11 / 10},
-		{"half are held", starts / 2, (handles + starts) * 11 / 10},
-	} {
+	}{{"first starts", starts}, {"as many are free", starts}, {"half are held", starts / 2}} {
 		if step.what != "first starts" {
-			f.stop(len(f.holders) - (starts - step.starts))
+			f.Stop(len(f.Holders) - (starts - step.starts))
 		}
 		alone := start(1)
 		each := start(step.starts - 1)
 		again := late.Load()
-		b.Logf("%s: %.1f requests each, and %.1f alone; numbers up to %d; %d requests without an answer", step.what, each, alone, f.most, again)
+		b.Logf("%s: %.1f requests each, and %.1f alone; numbers up to %d; %d requests without an answer", step.what, each, alone, f.Most, again)
 		if most := 1.5 * alone * float64(int64(step.starts)+again) / float64(step.starts); each > most {
 			b.Errorf("%s: %.1f requests each; want at most %.1f", step.what, each, most)
 		}
-		if most := step.most + again; f.most > most {
-			b.Errorf("%s: number %d is held; want %d at most", step.what, f.most, most)
+		if most := (handles+starts)*11/10 + again; f.Most > most {
+			b.Errorf("%s: number %d is held; want %d at most", step.what, f.Most, most)
 		}
 	}
 }
@@ -145,10 +87,10 @@ func (x Benchmark) Start(b *testing.B) {
 			s := x.Open(b)
 			x.fill(b, s, int64(rows))
 			var calls atomic.Int64
-			leaser, f := lease.New(counting(s, &calls), benchConfig), &fleet{TB: b}
+			leaser, f := lease.New(counting(s, &calls), benchConfig), &holdertest.Fleet{TB: b}
 			for b.Loop() {
-				f.holders = nil
-				f.start(1, func(int) *lease.Leaser { return leaser })
+				f.Holders = nil
+				f.Start(b.Context(), 1, func(int) *lease.Leaser { return leaser })
 			}
 			b.ReportMetric(float64(calls.Load())/float64(b.N), "calls/op")
 		})
@@ -168,7 +110,7 @@ func (x Benchmark) Herd(b *testing.B) {
 			var first, free, half time.Duration
 			used, calls := 0.0, atomic.Int64{}
 			for b.Loop() {
-				s, f := x.Open(b), &fleet{TB: b}
+				s, f := x.Open(b), &holdertest.Fleet{TB: b}
 				all := func(int) *lease.Leaser {
 					own := s
 					if x.Another != nil {
@@ -176,17 +118,17 @@ func (x Benchmark) Herd(b *testing.B) {
 					}
 					return lease.New(counting(own, &calls), benchConfig)
 				}
-				first += f.start(starts, all)
-				f.stop(starts)
-				free += f.start(starts, all)
-				f.stop(starts / 2)
-				half += f.start(starts/2, all)
+				first += f.Start(b.Context(), starts, all)
+				f.Stop(starts)
+				free += f.Start(b.Context(), starts, all)
+				f.Stop(starts / 2)
+				half += f.Start(b.Context(), starts/2, all)
 				for range restarts {
-					f.stop(starts)
-					f.start(starts, all)
+					f.Stop(starts)
+					f.Start(b.Context(), starts, all)
 				}
-				used += float64(f.most+1) / float64(starts)
-				f.stop(starts)
+				used += float64(f.Most+1) / float64(starts)
+				f.Stop(starts)
 			}
 			n := float64(b.N)
 			b.ReportMetric(first.Seconds()/n, "s/first")
@@ -215,22 +157,13 @@ func (x Benchmark) fill(b *testing.B, s leasestore.Store, rows int64) {
 		x.Fill(b, s, rows)
 		return
 	}
-	tokens := make(chan string)
-	var filling sync.WaitGroup
-	for range 100 {
-		filling.Go(func() {
-			for token := range tokens {
-				w := write(leasestore.Acquire, 0, token, 1)
-				w.Fresh = true
-				if _, _, err := s.Insert(b.Context(), w); err != nil {
-					b.Error(err)
-				}
+	holdertest.Together(100, func(i int) {
+		for n := int64(i); n < rows; n += 100 {
+			w := write(leasestore.Acquire, 0, fmt.Sprint("t", n), 1)
+			w.Fresh = true
+			if _, _, err := s.Insert(b.Context(), w); err != nil {
+				b.Error(err)
 			}
-		})
-	}
-	for n := range rows {
-		tokens <- fmt.Sprint("t", n)
-	}
-	close(tokens)
-	filling.Wait()
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/uidring/uidring/worker/internal/holdertest"
@@ -63,15 +62,11 @@ func life(b bench) {
 	}
 	h.Kept(b)
 	next := time.UnixMilli(time.Now().UnixMilli() + 900)
-	var releasing sync.WaitGroup
-	for range 4 {
-		releasing.Go(func() {
-			if err := h.Release(b.Context(), next); err != nil {
-				b.Error(err)
-			}
-		})
-	}
-	releasing.Wait()
+	holdertest.Together(4, func(int) {
+		if err := h.Release(b.Context(), next); err != nil {
+			b.Error(err)
+		}
+	})
 	if again := b.take(9).Last(); again.Number != first.Number || !again.From.Equal(next) {
 		b.Errorf("granted %+v; want number %d from %v", again, first.Number, next)
 	}
@@ -123,31 +118,6 @@ func loss(b bench) {
 	h.Await(b, "the holder takes another number", func(g lease.Grant) bool { return g.Held && g.Number != before.Number })
 	if !h.Lost(lease.ErrLost) {
 		b.Error("no grant reports the loss")
-	}
-}
-
-// starters: holders that start at the same time get different numbers.
-func starters(b bench) {
-	const starters = 8
-	var holders [starters]*holdertest.Holder
-	var starting sync.WaitGroup
-	for i := range holders {
-		own := b.another()
-		starting.Go(func() {
-			var err error
-			if holders[i], err = own.try(99, lease.Config{Expiry: time.Minute}); err != nil {
-				b.Error(err)
-			}
-		})
-	}
-	starting.Wait()
-	given := map[int64]bool{}
-	for _, h := range holders {
-		if g := h.Last(); g.Held && given[g.Number] {
-			b.Errorf("number %d is given twice", g.Number)
-		} else {
-			given[g.Number] = g.Held
-		}
 	}
 }
 

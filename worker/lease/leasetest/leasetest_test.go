@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -180,14 +181,14 @@ func TestRestarts(t *testing.T) {
 	for name, batch := range map[string]int{"one after the other": 1, "a tenth": held / 10, "all": held} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, f := new(Memory), &fleet{TB: t}
+			s, f := new(Memory), &holdertest.Fleet{TB: t}
 			leaser := func(int) *lease.Leaser { return lease.New(s, benchConfig) }
-			f.start(held, leaser)
+			f.Start(t.Context(), held, leaser)
 			for range restarts * held / batch {
-				f.stop(batch)
-				f.start(batch, leaser)
+				f.Stop(batch)
+				f.Start(t.Context(), batch, leaser)
 			}
-			if used := float64(f.most+1) / held; used > 1.08 {
+			if used := float64(f.Most+1) / held; used > 1.08 {
 				t.Errorf("%.3f numbers are used for each held; want 1.08 at most", used)
 			} else {
 				t.Logf("%.3f numbers are used for each held", used)

@@ -8,13 +8,13 @@ import (
 	"math"
 	mathrand "math/rand/v2"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
@@ -109,21 +109,16 @@ const (
 // record returns the history of several clients. It ends with a read of each number.
 func record(t *testing.T, open Opener) (history []operation) {
 	t.Helper()
-	var (
-		all     []*client
-		clock   atomic.Int64 // of calls and returns
-		running sync.WaitGroup
-	)
-	for id := range clients {
-		c := &client{id: id, store: open(t), clock: &clock, known: map[int64][]string{}}
-		all = append(all, c)
-		running.Go(func() {
-			for range rounds {
-				c.request()
-			}
-		})
+	var clock atomic.Int64 // of calls and returns
+	all := make([]*client, clients)
+	for id := range all {
+		all[id] = &client{id: id, store: open(t), clock: &clock, known: map[int64][]string{}}
 	}
-	running.Wait()
+	holdertest.Together(clients, func(id int) {
+		for range rounds {
+			all[id].request()
+		}
+	})
 	last := &client{id: clients, store: open(t), clock: &clock}
 	for number := range int64(recorded) {
 		if a := last.ask(context.Background(), request{kind: reading, write: leasestore.Write{Number: number}}); a.err != nil {

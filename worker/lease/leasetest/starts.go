@@ -63,43 +63,39 @@ func (u unused) Lease(ctx context.Context, r lease.Request) (lease.Lease, error)
 // backfill: a number that was asked for as never given is granted to nobody else, ever.
 func backfill(b bench) {
 	var mu sync.Mutex
-	var running sync.WaitGroup
 	given, fresh := map[int64]int{}, map[int64]bool{}
-	f := &fleet{TB: b}
-	f.start(4, func(int) *lease.Leaser { return b.leaser(b.Store, lease.Config{Expiry: time.Minute}) })
-	for _, h := range f.holders {
+	f := &holdertest.Fleet{TB: b}
+	f.Start(b.Context(), 4, func(int) *lease.Leaser { return b.leaser(b.Store, lease.Config{Expiry: time.Minute}) })
+	for _, h := range f.Holders {
 		given[h.Last().Number]++
 	}
-	f.stop(4) // their numbers are free
-	for i := range 6 {
-		own := b.another()
-		leaser := own.leaser(own.Store, lease.Config{Expiry: time.Minute})
-		running.Go(func() {
-			for j := range 6 {
-				var from holdertest.Leaser = leaser
-				if i < 2 {
-					from = unused{leaser}
-				}
-				h, err := holdertest.Try(context.Background(), b, from, 999, time.Now)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				mu.Lock()
-				given[h.Last().Number]++
-				fresh[h.Last().Number] = fresh[h.Last().Number] || i < 2
-				mu.Unlock()
-				switch {
-				case i < 2:
-				case j%2 == 0:
-					h.Kill()
-				default:
-					_ = h.Release(context.Background(), time.Now())
-				}
+	f.Stop(4) // their numbers are free
+	stores := b.handles(6)
+	holdertest.Together(len(stores), func(i int) {
+		leaser := b.leaser(stores[i], lease.Config{Expiry: time.Minute})
+		var from holdertest.Leaser = leaser
+		if i < 2 {
+			from = unused{leaser}
+		}
+		for j := range 6 {
+			h, err := holdertest.Try(context.Background(), b, from, 999, time.Now)
+			if err != nil {
+				b.Error(err)
+				return
 			}
-		})
-	}
-	running.Wait()
+			mu.Lock()
+			given[h.Last().Number]++
+			fresh[h.Last().Number] = fresh[h.Last().Number] || i < 2
+			mu.Unlock()
+			switch {
+			case i < 2:
+			case j%2 == 0:
+				h.Kill()
+			default:
+				_ = h.Release(context.Background(), time.Now())
+			}
+		}
+	})
 	for number, times := range given {
 		if fresh[number] && times > 1 {
 			b.Errorf("number %d was given as new, and %d times", number, times)

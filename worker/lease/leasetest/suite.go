@@ -50,7 +50,7 @@ func (s Suite) Run(t *testing.T) {
 	s = s.prepared()
 	for name, test := range map[string]func(b bench){
 		"Empty": empty, "Insert": insert, "Swap": swap, "Bounds": bounds, "Fresh": freshness, "Ranges": ranges, "Look": look, "Layout": layout, "Change": change, "List": list,
-		"Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters, "Herd": herd, "Deleted": deleted, "Numbers": numbers,
+		"Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Herd": herd, "Deleted": deleted, "Numbers": numbers,
 		"Restart": restart, "Remembered": remembered, "Unrecorded": unrecorded, "Backfill": backfill, "Abandoned": abandoned, "Sites": sites,
 		"Linearizable": func(b bench) { Linearizable(b.T, b.open) }, "Adversary": bench.adversary, "AlwaysFree": bench.alwaysFree,
 	} {
