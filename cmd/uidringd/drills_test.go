@@ -114,7 +114,7 @@ func drill(t *testing.T, r *running, cause string, begin, end func()) {
 func TestDrillStoreDown(t *testing.T) {
 	need.CI(t)
 	server := servertest.StartRedis(t, servertest.Durable...)
-	link := servertest.NewLink(t, func() string { return server.Address() }) // the address of the second start is another
+	link := servertest.NewLink(t, server.Address)
 	t.Setenv("UIDRINGD_TEST_STORE", "redis://"+link.Address())
 	createCounters(t, "redis://"+link.Address())
 	r := startConfig(t, "stores: [{name: db, env: UIDRINGD_TEST_STORE}]"+drilled)

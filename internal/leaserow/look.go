@@ -24,13 +24,18 @@ func Number(text string) (int64, error) {
 
 const soon = time.Second // ahead of the clock, a start takes a free row
 
-// Sample returns what a look that is not full finds. read returns the store's clock and the rows
-// of some numbers. If none of these is free soon, Sample calls read again, with other numbers.
-func Sample(within leasestore.Range, given map[int64]int64, read func(numbers []int64) (now int64, rows []leasestore.Row, err error)) (view leasestore.View, err error) {
-	next := leasestore.NewView(0, nil, given, within).Next
+// Sample returns what a look that is not full finds. now is the store's clock when it read given.
+// read returns the clock and the rows of some numbers. If none of these is free soon, Sample calls
+// read again, with other numbers.
+func Sample(now int64, within leasestore.Range, given map[int64]int64, read func(numbers []int64) (now int64, rows []leasestore.Row, err error)) (view leasestore.View, err error) {
+	view = leasestore.NewView(now, nil, given, within)
+	next := view.Next
 	var rows []leasestore.Row
 	for range 2 {
 		numbers := within.Sample(next)
+		if len(numbers) == 0 {
+			break
+		}
 		now, more, err := read(numbers)
 		if err != nil {
 			return leasestore.View{}, err

@@ -32,7 +32,7 @@ func TestSample(t *testing.T) {
 			{64, now + 1001, 1}, {64, 0, 1}, {65, 0, 2}, {65, now, 1}, {65, now + 1000, 1}, {65, now + 1001, 2},
 		} {
 			reads := 0
-			view, err := Sample(within, map[int64]int64{0: tt.given}, func(numbers []int64) (int64, []leasestore.Row, error) {
+			view, err := Sample(now, within, map[int64]int64{0: tt.given}, func(numbers []int64) (int64, []leasestore.Row, error) {
 				if reads++; len(numbers) != 64 {
 					t.Errorf("%d numbers are read, want 64", len(numbers))
 				}

@@ -3,15 +3,14 @@
 package workeretcd_test
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
@@ -68,43 +67,15 @@ func TestLivenessKept(t *testing.T) {
 	}
 }
 
-// A start whose etcd lease ends before it is used begins again.
-func TestLeaseEndsEarly(t *testing.T) {
-	client := connect(t, servertest.StartEtcd(t, 1))
-	short := &shortLived{Lease: client.Lease}
-	client.Lease = short
-	if g := take(t, client).Last(); !g.Held || short.granted < 2 {
-		t.Errorf("granted %+v, with %d etcd leases", g, short.granted)
-	}
-}
-
-// shortLived ends the first etcd lease at once.
-type shortLived struct {
-	clientv3.Lease
-	granted int
-}
-
-func (s *shortLived) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
-	granted, err := s.Lease.Grant(ctx, ttl)
-	if s.granted++; s.granted == 1 && err == nil {
-		_, err = s.Revoke(ctx, granted.ID)
-	}
-	return granted, err
-}
-
 // A write that is not done leaves no etcd lease behind.
 func TestNoLeaseIsLeft(t *testing.T) {
 	client, ctx := connect(t, servertest.StartEtcd(t, 1)), t.Context()
 	store := workeretcd.NewStore(client, workeretcd.Config{})
-	var writing sync.WaitGroup
-	for i := range 20 {
-		writing.Go(func() {
-			if _, _, err := store.Insert(ctx, write(int64(i/10), fmt.Sprint(i))); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	writing.Wait()
+	holdertest.Together(20, func(i int) {
+		if _, _, err := store.Insert(ctx, holdertest.Write(int64(i/10), fmt.Sprint(i))); err != nil {
+			t.Error(err)
+		}
+	})
 	servertest.Eventually(t, "there is an etcd lease for each of two holders", func() bool {
 		left, err := client.Leases(ctx)
 		return err == nil && len(left.Leases) == 2

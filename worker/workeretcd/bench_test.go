@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workeretcd"
@@ -37,7 +38,7 @@ func starts(b *testing.B) leasetest.Benchmark {
 		for from := int64(0); from < rows; from += 60 {
 			ops := []clientv3.Op{clientv3.OpPut(prefix+"/given/"+leaserow.Digits(0), fmt.Sprint(rows))}
 			for n := from; n < min(from+60, rows); n++ {
-				row := leaserow.Row{}.After(write(n, fmt.Sprint("t", n)))
+				row := leaserow.Row{}.After(holdertest.Write(n, fmt.Sprint("t", n)))
 				ops = append(ops, clientv3.OpPut(prefix+"/number/"+leaserow.Digits(n), string(row.JSON())),
 					clientv3.OpPut(prefix+"/alive/"+leaserow.Digits(n), "", clientv3.WithLease(granted.ID)))
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
@@ -24,20 +25,11 @@ func waits(t *testing.T, client *clientv3.Client, n int) clientv3.LeaseID {
 	granted, err := client.Grant(t.Context(), 60)
 	must(t, err)
 	for i := range n {
-		key := fmt.Sprintf("%s/waiting/%019d-%019d/%016x", workeretcd.DefaultPrefix, within.From, within.To, uint64(i%2)<<63|uint64(i))
-		_, err := client.Put(t.Context(), key, string(leaserow.Row{}.After(write(0, fmt.Sprint("dead ", i))).JSON()), clientv3.WithLease(granted.ID))
+		key := fmt.Sprintf("%s/waiting/%019d-%019d/%016x", workeretcd.DefaultPrefix, holdertest.Range.From, holdertest.Range.To, uint64(i%2)<<63|uint64(i))
+		_, err := client.Put(t.Context(), key, string(leaserow.Row{}.After(holdertest.Write(0, fmt.Sprint("dead ", i))).JSON()), clientv3.WithLease(granted.ID))
 		must(t, err)
 	}
 	return granted.ID
-}
-
-// fresh inserts the row of a number that was never given.
-func fresh(ctx context.Context, s leasestore.Preparer, token string) (number int64, done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	w := write(0, token)
-	w.Fresh = true
-	return s.Insert(ctx, w)
 }
 
 // keys are the keys of a kind.
@@ -59,15 +51,13 @@ func TestNobodyServes(t *testing.T) {
 	dead := waits(t, client, 80)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, done, err := fresh(ctx, store, "in vain"); done || !errors.Is(err, context.DeadlineExceeded) {
+	if _, done, err := store.Insert(ctx, holdertest.Fresh("in vain")); done || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%t, %v; want DeadlineExceeded", done, err)
 	}
 	if left, err := client.Leases(t.Context()); err != nil || len(left.Leases) != 1 || left.Leases[0].ID != dead || len(keys(t, client, "/waiting/")) != 80 {
 		t.Errorf("%+v, %v; want the etcd lease and the keys of the dead alone", left, err)
 	}
-	if number, done, err := fresh(t.Context(), store, "own"); number != 40 || !done || err != nil {
-		t.Errorf("%d, %t, %v; want number 40", number, done, err)
-	}
+	holdertest.Inserts(t, store, holdertest.Fresh("own"), 40)
 	row, _, err := store.Read(t.Context(), 7, time.Hour)
 	if err != nil || row == nil || row.Token != "dead 14" || row.State != leasestore.StateHeld {
 		t.Errorf("%+v, %v; want the row that waited", row, err)
@@ -93,27 +83,17 @@ func TestQueueChanges(t *testing.T) {
 		_, err := others.Revoke(ctx, dead)
 		must(t, err)
 	}}
-	if number, done, err := fresh(ctx, store, "own"); number != 0 || !done || err != nil {
-		t.Errorf("%d, %t, %v; want number 0", number, done, err)
-	}
+	holdertest.Inserts(t, store, holdertest.Fresh("own"), 0)
 	client.KV = &hooked{client.KV, 2, func() {
 		waits(t, others, 1)
-		if number, done, err := fresh(ctx, workeretcd.NewStore(others, workeretcd.Config{}), "other"); number != 3 || !done || err != nil {
-			t.Errorf("%d, %t, %v; want number 3, after all that wait", number, done, err)
-		}
+		holdertest.Inserts(t, workeretcd.NewStore(others, workeretcd.Config{}), holdertest.Fresh("other"), 3) // after all that wait
 	}}
-	if number, done, err := fresh(ctx, store, "served"); number != 2 || !done || err != nil {
-		t.Errorf("%d, %t, %v; want number 2", number, done, err)
-	}
+	holdertest.Inserts(t, store, holdertest.Fresh("served"), 2)
 	waits(t, others, 1)
 	client.KV = &hooked{client.KV, 2, func() { // when the insert has lost its patience
-		if number, done, err := fresh(ctx, workeretcd.NewStore(others, workeretcd.Config{}), "patient"); number != 6 || !done || err != nil {
-			t.Errorf("%d, %t, %v; want number 6", number, done, err)
-		}
+		holdertest.Inserts(t, workeretcd.NewStore(others, workeretcd.Config{}), holdertest.Fresh("patient"), 6)
 	}}
-	if number, done, err := fresh(ctx, store, "impatient"); number != 5 || !done || err != nil {
-		t.Errorf("%d, %t, %v; want number 5", number, done, err)
-	}
+	holdertest.Inserts(t, store, holdertest.Fresh("impatient"), 5)
 	if rows, waiting := keys(t, client, "/number/"), keys(t, client, "/waiting/"); len(rows) != 7 || len(waiting) > 0 {
 		t.Errorf("the rows are %q; want seven, and none of %q", rows, waiting)
 	}
@@ -138,8 +118,6 @@ func TestCountsLost(t *testing.T) {
 			_, err := client.Delete(ctx, workeretcd.DefaultPrefix+lost, clientv3.WithPrefix())
 			must(t, err)
 		}
-		if number, done, err := fresh(ctx, store, fmt.Sprint(want)); number != int64(want) || !done || err != nil {
-			t.Errorf("without %q: %d, %t, %v; want number %d", lost, number, done, err, want)
-		}
+		holdertest.Inserts(t, store, holdertest.Fresh(fmt.Sprint(want)), int64(want))
 	}
 }

@@ -139,7 +139,6 @@ func (s *store) Read(ctx context.Context, n int64, _ time.Duration) (*leasestore
 	return nil, 0, err
 }
 
-// List implements leasestore.Store.
 func (s *store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
 	all := leasestore.Range{To: 1<<63 - 1}
 	f, _, err := s.commit(s.txn(ctx).Then(s.over(alive, all, clientv3.WithKeysOnly()),
@@ -149,7 +148,6 @@ func (s *store) List(ctx context.Context, limit int, _ time.Duration) ([]leasest
 	return rows, err
 }
 
-// Look implements leasestore.Store.
 func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	ops := []clientv3.Op{s.counts(within)}
 	if full {
@@ -160,10 +158,7 @@ func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, _ 
 	if err != nil || full {
 		return view, err
 	}
-	return leaserow.Sample(within, f.given, func(numbers []int64) (int64, []leasestore.Row, error) {
-		if len(numbers) == 0 {
-			return 0, nil, nil
-		}
+	return leaserow.Sample(0, within, f.given, func(numbers []int64) (int64, []leasestore.Row, error) {
 		f, _, err := s.commit(s.txn(ctx).Then(s.rows(numbers)...))
 		return 0, f.rows(), err
 	})

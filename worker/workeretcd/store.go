@@ -76,7 +76,6 @@ func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, 
 
 var old = regexp.MustCompile(`^([0-2]|3\.[0-3])\.`)
 
-// Check implements leasestore.Preparer.
 func (s *store) Check() error {
 	faults := invalid.Of("workeretcd")
 	if s.client == nil {
@@ -103,7 +102,6 @@ func (s *store) Prepare(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// Swap implements leasestore.Store.
 func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
@@ -111,7 +109,6 @@ func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 	return s.write(ctx, old, w)
 }
 
-// Insert implements leasestore.Store.
 func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		return s.insertFresh(ctx, w)
@@ -224,7 +221,6 @@ func (s *store) revoke(ctx context.Context, granted clientv3.LeaseID) {
 	_, _ = s.client.Revoke(ctx, granted)
 }
 
-// SwapLayout implements leasestore.Store.
 func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	key := s.prefix + "/layout"
 	ctx = clientv3.WithRequireLeader(ctx)

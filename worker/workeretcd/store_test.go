@@ -39,19 +39,12 @@ const (
 	aliveKey = workeretcd.DefaultPrefix + "/alive/0000000000000000000"
 )
 
-var within = leasestore.Range{To: 1023}
-
-var request = lease.Request{Limit: within.To, Clock: time.Now, Granted: func(lease.Grant) {}}
-
-// write is the first write of a holder.
-func write(number int64, token string) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Change: leasestore.Acquire, Expiry: time.Hour, Within: within}
-}
+var request = lease.Request{Limit: holdertest.Range.To, Clock: time.Now, Granted: func(lease.Grant) {}}
 
 // connect returns a client of members. It logs nothing.
-func connect(t testing.TB, members []*servertest.Etcd, change ...func(*clientv3.Config)) *clientv3.Client {
+func connect(t testing.TB, members []*servertest.Member, change ...func(*clientv3.Config)) *clientv3.Client {
 	t.Helper()
-	config := clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop()}
+	config := clientv3.Config{Endpoints: servertest.Hosts(members), Logger: zap.NewNop()}
 	for _, f := range change {
 		f(&config)
 	}
@@ -150,9 +143,7 @@ func TestPermission(t *testing.T) {
 	store := workeretcd.NewStore(connect(t, members, func(c *clientv3.Config) { c.Username, c.Password = "nobody", "secret" }), workeretcd.Config{})
 	_, _, read := store.Read(ctx, 0, time.Minute)
 	for _, err := range []error{store.Prepare(ctx, slog.Default()), read} {
-		if err == nil || !strings.Contains(err.Error(), "the user's role needs "+workeretcd.Role("")) {
-			t.Errorf("%v; want the permission", err)
-		}
+		need.Error(t, err, nil, "the user's role needs "+workeretcd.Role(""))
 	}
 }
 
@@ -162,7 +153,7 @@ func TestLeaderKilled(t *testing.T) {
 	client := connect(t, members)
 	h := take(t, client)
 	for range 2 {
-		var killed *servertest.Etcd
+		var killed *servertest.Member
 		for _, m := range members {
 			if status, err := client.Status(t.Context(), m.Endpoint); err == nil && status.Leader == status.Header.MemberId {
 				killed = m
@@ -219,32 +210,24 @@ func TestGivenIsKept(t *testing.T) {
 	client := connect(t, members)
 	store := workeretcd.NewStore(client, workeretcd.Config{})
 	other := workeretcd.NewStore(connect(t, members), workeretcd.Config{})
-	insert := func(s leasestore.Preparer, n int64) {
-		if _, done, err := s.Insert(ctx, write(n, fmt.Sprint(n))); !done || err != nil {
-			t.Errorf("insert %d: %t, %v", n, done, err)
-		}
-	}
+	insert := func(s leasestore.Store, n int64) { holdertest.Inserts(t, s, holdertest.Write(n, fmt.Sprint(n)), n) }
 	insert(store, 5)
 	insert(store, 2)
 	client.KV = &hooked{client.KV, 2, func() { insert(other, 8) }} // between what it reads and what it writes
 	insert(store, 3)
 	_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 	must(t, err)
-	if view, err := store.Look(ctx, within, true, time.Hour); err != nil || view.Next != 9 {
+	if view, err := store.Look(ctx, holdertest.Range, true, time.Hour); err != nil || view.Next != 9 {
 		t.Errorf("%+v, %v; want 9 to be the next number", view, err)
 	}
 	client.KV = &hooked{client.KV, 2, func() {
-		nine := write(9, "9")
+		nine := holdertest.Write(9, "9")
 		nine.Within.From = 7 // a range within the other
-		if _, done, err := other.Insert(ctx, nine); !done || err != nil {
-			t.Errorf("insert 9: %t, %v", done, err)
-		}
+		holdertest.Inserts(t, other, nine, 9)
 		_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 		must(t, err)
 	}}
-	if number, done, err := fresh(ctx, store, "fresh"); number != 10 || !done || err != nil {
-		t.Errorf("a new number beside one that is given: %d, %t, %v; want 10", number, done, err)
-	}
+	holdertest.Inserts(t, store, holdertest.Fresh("fresh"), 10) // beside one that is given
 	_, err = client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 	must(t, err)
 	for _, from := range []int64{0, 7} { // a range within another knows what was given in the other

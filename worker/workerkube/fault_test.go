@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -176,13 +177,11 @@ func TestRepeated(t *testing.T) {
 	store, n, f := opened(t)
 	for _, step := range []func(ctx context.Context) (bool, error){
 		func(ctx context.Context) (bool, error) {
-			w := write(0, "a")
-			w.Fresh = true
-			_, done, err := store.Insert(ctx, w)
+			_, done, err := store.Insert(ctx, holdertest.Fresh("a"))
 			return done, err
 		},
-		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "a", write(0, "b")) },
-		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "b", write(0, "c")) },
+		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "a", holdertest.Write(0, "b")) },
+		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "b", holdertest.Write(0, "c")) },
 	} {
 		seen := map[string]bool{}
 		f.set(func(r *http.Request, send sender) (*http.Response, error) {
@@ -210,31 +209,14 @@ func TestRepeated(t *testing.T) {
 		response, err := send(r)
 		if err == nil && r.Method == http.MethodPut && first {
 			first = false
-			if done, err := other.Swap(t.Context(), "d", write(0, "e")); !done || err != nil {
-				t.Errorf("%t, %v", done, err)
-			}
+			holdertest.Swaps(t, other, "d", holdertest.Write(0, "e"), true)
 			response.Body.Close()
 			return status(r, http.StatusServiceUnavailable, meta.StatusReasonServiceUnavailable, 0), nil
 		}
 		return response, err
 	})
-	if done, err := store.Swap(t.Context(), "c", write(0, "d")); done || err == nil {
+	if done, err := store.Swap(t.Context(), "c", holdertest.Write(0, "d")); done || err == nil {
 		t.Errorf("%t, %v; want an error", done, err)
-	}
-}
-
-// A throttled request waits as long as the API server says; the caller does not see it.
-func TestThrottled(t *testing.T) {
-	store, _, f := opened(t)
-	var refused int
-	f.set(func(r *http.Request, send sender) (*http.Response, error) {
-		if refused++; refused%3 != 0 {
-			return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0), nil
-		}
-		return send(r)
-	})
-	if _, done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil || refused < 6 {
-		t.Errorf("%t, %v after %d refusals; want it done", done, err, refused)
 	}
 }
 
@@ -242,8 +224,8 @@ func TestThrottled(t *testing.T) {
 func TestClockOfPages(t *testing.T) {
 	workerkube.SetPage(t, 1)
 	store, _, f := opened(t)
-	inserts(t, store, 0, "a")
-	inserts(t, store, 1, "b")
+	holdertest.Inserts(t, store, holdertest.Write(0, "a"), 0)
+	holdertest.Inserts(t, store, holdertest.Write(1, "b"), 1)
 	began, pages := time.Now().Truncate(time.Second), 0
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		response, err := send(r)

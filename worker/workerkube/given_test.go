@@ -25,21 +25,6 @@ import (
 // unlimited is a client without a limit.
 var unlimited = rest.Config{QPS: -1}
 
-// fresh is a write of a number that was never given.
-func fresh(token string) leasestore.Write {
-	w := write(-1, token)
-	w.Fresh = true
-	return w
-}
-
-// gets inserts a number that was never given, and fails unless it is want.
-func gets(t *testing.T, s leasestore.Store, token string, want int64) {
-	t.Helper()
-	if number, done, err := s.Insert(t.Context(), fresh(token)); number != want || !done || err != nil {
-		t.Errorf("number %d, %t, %v; want %d", number, done, err, want)
-	}
-}
-
 // creates reports whether a request creates the row of a number.
 func creates(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.GetBody == nil {
@@ -89,7 +74,7 @@ func TestRefusedCreate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api, f := new(fake), new(faults)
 			store, other := api.open(unlimited, f), api.open(unlimited)
-			gets(t, store, "a", 0)
+			holdertest.Inserts(t, store, holdertest.Fresh("a"), 0)
 			next := test.first
 			f.set(func(r *http.Request, send sender) (*http.Response, error) {
 				if fault := next; creates(r) && fault != nil {
@@ -100,15 +85,15 @@ func TestRefusedCreate(t *testing.T) {
 			})
 			var ctx context.Context
 			ctx, leave = context.WithCancel(t.Context())
-			if _, done, err := store.Insert(ctx, fresh("b")); done || err == nil {
+			if _, done, err := store.Insert(ctx, holdertest.Fresh("b")); done || err == nil {
 				t.Errorf("%t, %v; want an error", done, err)
 			}
 			servertest.Eventually(t, fmt.Sprintf("%d is the next number", test.next), func() bool {
 				view, err := other.Look(t.Context(), leasestore.Range{To: 1023}, false, 0)
 				return err == nil && view.Next == test.next
 			})
-			gets(t, other, "c", test.next)
-			gets(t, other, "d", test.next+1)
+			holdertest.Inserts(t, other, holdertest.Fresh("c"), test.next)
+			holdertest.Inserts(t, other, holdertest.Fresh("d"), test.next+1)
 		})
 	}
 }
@@ -128,17 +113,13 @@ func TestRecordComesFirst(t *testing.T) {
 		}
 		return response, err
 	})
-	if _, done, err := store.Insert(t.Context(), fresh("a")); done || !errors.Is(err, ended) {
+	if _, done, err := store.Insert(t.Context(), holdertest.Fresh("a")); done || !errors.Is(err, ended) {
 		t.Errorf("%t, %v", done, err)
 	}
-	if done, err := other.Swap(t.Context(), "a", write(0, "b")); !done || err != nil {
-		t.Errorf("%t, %v", done, err)
-	}
+	holdertest.Swaps(t, other, "a", holdertest.Write(0, "b"), true)
 	delete(api.objects, "ids.0")
-	if done, err := other.Swap(t.Context(), "b", write(0, "c")); done || err != nil {
-		t.Errorf("%t, %v; want that nobody has the row", done, err)
-	}
-	gets(t, other, "d", 1)
+	holdertest.Swaps(t, other, "b", holdertest.Write(0, "c"), false) // nobody has the row
+	holdertest.Inserts(t, other, holdertest.Fresh("d"), 1)
 }
 
 // What the record does not know, one list finds: rows that an Assigner chose, and all rows after
@@ -147,60 +128,54 @@ func TestRecordIsCompleted(t *testing.T) {
 	api := new(fake)
 	store := api.open(unlimited)
 	for n := range int64(20) {
-		gets(t, store, fmt.Sprint("t", n), n)
+		holdertest.Inserts(t, store, holdertest.Fresh(fmt.Sprint("t", n)), n)
 	}
 	delete(api.objects, "ids.given")
 	before := api.requests.Load()
-	gets(t, store, "a", 20)
+	holdertest.Inserts(t, store, holdertest.Fresh("a"), 20)
 	for n := range 10 {
 		o := api.objects["ids.20"].DeepCopy()
 		o.Name = fmt.Sprint("ids.", 21+n)
 		api.objects[o.Name] = o
 	}
-	gets(t, store, "b", 31)
+	holdertest.Inserts(t, store, holdertest.Fresh("b"), 31)
 	if sent := api.requests.Load() - before; sent > 4+9 {
 		t.Errorf("%d requests; want 4, and then 9", sent)
 	}
 	for _, number := range []int64{0, 40} { // 0 is where the range begins, too
-		w := write(number, "c")
+		w := holdertest.Write(number, "c")
 		w.Within = leasestore.Range{From: number, To: number}
 		delete(api.objects, fmt.Sprint("ids.", number))
-		if _, done, err := store.Insert(t.Context(), w); !done || err != nil {
-			t.Fatal(done, err)
-		}
+		holdertest.Inserts(t, store, w, number)
 		delete(api.objects, fmt.Sprint("ids.", number)) // and was given, all the same
 	}
-	gets(t, store, "d", 41)
+	holdertest.Inserts(t, store, holdertest.Fresh("d"), 41)
 	api.objects = nil
-	first := write(0, "e")
+	first := holdertest.Write(0, "e")
 	first.Within = leasestore.Range{}
-	if _, done, err := store.Insert(t.Context(), first); !done || err != nil {
-		t.Fatal(done, err)
-	}
-	gets(t, store, "f", 1)
+	holdertest.Inserts(t, store, first, 0)
+	holdertest.Inserts(t, store, holdertest.Fresh("f"), 1)
 }
 
 // A number that an Assigner had while its owner's create was refused is not new any more.
 func TestPutBackAssigned(t *testing.T) {
 	api, f := new(fake), new(faults)
 	store, other := api.open(unlimited, f), api.open(unlimited)
-	gets(t, store, "a", 0)
+	holdertest.Inserts(t, store, holdertest.Fresh("a"), 0)
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		if !creates(r) {
 			return send(r)
 		}
-		w := write(1, "b")
+		w := holdertest.Write(1, "b")
 		w.Within = leasestore.Range{From: 1, To: 1}
-		if _, done, err := other.Insert(t.Context(), w); !done || err != nil {
-			t.Error(done, err)
-		}
+		holdertest.Inserts(t, other, w, 1)
 		delete(api.objects, "ids.1")
 		return status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1), nil
 	})
-	if _, done, err := store.Insert(t.Context(), fresh("c")); done || err == nil {
+	if _, done, err := store.Insert(t.Context(), holdertest.Fresh("c")); done || err == nil {
 		t.Errorf("%t, %v; want an error", done, err)
 	}
-	gets(t, other, "d", 2)
+	holdertest.Inserts(t, other, holdertest.Fresh("d"), 2)
 }
 
 // A quota that several creates change at once refuses some: a start tries again, and an assigned
@@ -231,7 +206,7 @@ func TestRecordSentTwice(t *testing.T) {
 	for _, overwritten := range []bool{false, true} {
 		api, f := new(fake), new(faults)
 		store, other := api.open(unlimited, f), api.open(unlimited)
-		gets(t, store, "a", 0)
+		holdertest.Inserts(t, store, holdertest.Fresh("a"), 0)
 		f.set(func(r *http.Request, send sender) (*http.Response, error) {
 			response, err := send(r)
 			if r.Method != http.MethodPut {
@@ -239,12 +214,12 @@ func TestRecordSentTwice(t *testing.T) {
 			}
 			f.set(nil)
 			if overwritten {
-				gets(t, other, "b", 2)
+				holdertest.Inserts(t, other, holdertest.Fresh("b"), 2)
 			}
 			response.Body.Close()
 			return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0), nil
 		})
-		number, done, err := store.Insert(t.Context(), fresh("c"))
+		number, done, err := store.Insert(t.Context(), holdertest.Fresh("c"))
 		if done == overwritten || (err != nil) != overwritten || done && number != 1 {
 			t.Errorf("overwritten %t: number %d, %t, %v", overwritten, number, done, err)
 		}

@@ -5,7 +5,6 @@ package workerkube_test
 import (
 	"context"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,55 +19,29 @@ import (
 
 // fleet is holders whose API server is a fake.
 type fleet struct {
-	*testing.T
+	holdertest.Fleet
 	fake
-	expiry  time.Duration
-	holders []*holdertest.Holder
-	most    int64 // the greatest number
+	expiry time.Duration
 }
 
 // start starts n holders at the same time. It returns how long the last took, and how many
 // requests each sent.
 func (f *fleet) start(n int, store func() leasestore.Store) (last time.Duration, each float64) {
 	f.Helper()
-	began, before := time.Now(), f.requests.Load()
-	holders := make([]*holdertest.Holder, n)
-	var starting sync.WaitGroup
-	for i := range holders {
-		starting.Go(func() {
-			var err error
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-			defer cancel()
-			holders[i], err = holdertest.Try(ctx, f, leaser(store(), lease.Config{Expiry: f.expiry, Window: f.expiry}), 1<<20, time.Now)
-			if err != nil {
-				f.Error(err)
-			}
-		})
-	}
-	starting.Wait()
-	if f.Failed() {
-		f.FailNow()
-	}
-	last, each = time.Since(began), float64(f.requests.Load()-before)/float64(n)
-	seen := map[int64]bool{}
-	for f.holders = append(f.holders, holders...); len(holders) > 0; holders = holders[1:] {
-		number := holders[0].Last().Number
-		if seen[number] {
-			f.Errorf("number %d is held twice", number)
-		}
-		seen[number], f.most = true, max(f.most, number)
-	}
-	return last, each
+	before := f.requests.Load()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	defer cancel()
+	last = f.Start(ctx, n, func(int) *lease.Leaser {
+		return leaser(store(), lease.Config{Expiry: f.expiry, Window: f.expiry})
+	})
+	return last, float64(f.requests.Load()-before) / float64(n)
 }
 
 // stop stops all holders.
-func (f *fleet) stop() {
-	var stopping sync.WaitGroup
-	for _, h := range f.holders {
-		stopping.Go(func() { must(f, h.Release(context.Background(), time.Now())) })
-	}
-	stopping.Wait()
-	f.holders = nil
+func (f *fleet) stop() { f.Stop(len(f.Holders)) }
+
+func newFleet(t *testing.T, expiry time.Duration) *fleet {
+	return &fleet{Fleet: holdertest.Fleet{TB: t}, expiry: expiry}
 }
 
 // own returns the Store of another process, whose client has no limit.
@@ -89,7 +62,7 @@ func TestHerd(t *testing.T) {
 			continue
 		}
 		synctest.Test(t, func(t *testing.T) {
-			f := &fleet{T: t, expiry: 10 * time.Minute}
+			f := newFleet(t, 10*time.Minute)
 			_, alone := f.start(1, f.own)
 			last, each := f.start(test.starts, f.own)
 			t.Logf("%d first starts: %.1f requests each, %.1f alone, the last after %v", test.starts, each, alone, last)
@@ -103,7 +76,7 @@ func TestHerd(t *testing.T) {
 				}
 			}
 			f.stop()
-			if used := float64(f.most+1) / float64(test.starts); used > 1.1 {
+			if used := float64(f.Most+1) / float64(test.starts); used > 1.1 {
 				t.Errorf("%.2f numbers used for each that is held; want 1.1", used)
 			}
 		})
@@ -114,7 +87,7 @@ func TestHerd(t *testing.T) {
 // holds.
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fleet{T: t, expiry: time.Hour} // longer than all starts take, at this rate
+		f := newFleet(t, time.Hour) // longer than all starts take, at this rate
 		store, began := f.open(rest.Config{}), time.Now()
 		last, each := f.start(300, func() leasestore.Store { return store })
 		t.Logf("the last after %v, %.1f requests each", last, each)
@@ -130,7 +103,7 @@ func TestRate(t *testing.T) {
 func TestRateOfRestarts(t *testing.T) {
 	for _, c := range []rest.Config{{QPS: 1, Burst: 5}, {QPS: rest.DefaultQPS, Burst: rest.DefaultBurst}} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &fleet{T: t, expiry: 10 * time.Minute}
+			f := newFleet(t, 10*time.Minute)
 			f.start(100, f.own)
 			f.stop()
 			began := time.Now()

@@ -15,6 +15,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/uidring/uidring/internal/test/lifecycle"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -51,15 +52,12 @@ func TestRights(t *testing.T) {
 		}
 	}
 	err := start(t, store)
-	wants(t, err, "get, list, create, update of leases.coordination.k8s.io", `namespace "`+n+`"`, "a Role there with the rule "+rule)
-	if !errors.Is(err, workerkube.ErrRights) {
-		t.Errorf("%v; want ErrRights", err)
-	}
+	need.Error(t, err, workerkube.ErrRights, "get, list, create, update of leases.coordination.k8s.io", `namespace "`+n+`"`, "a Role there with the rule "+rule)
 	_, _, read := store.Read(t.Context(), 0, time.Minute)
-	_, _, insert := store.Insert(t.Context(), write(0, "a"))
+	_, _, insert := store.Insert(t.Context(), holdertest.Write(0, "a"))
 	_, layout := store.SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout})
 	for _, err := range []error{read, insert, layout} {
-		wants(t, err, "a permission is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
+		need.Error(t, err, workerkube.ErrRights, "a permission is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
 	}
 	grant(t, n, "alice", "["+rule+"]")
 	reads(t, store)
@@ -70,19 +68,19 @@ func TestRights(t *testing.T) {
 	store = open(t, n, "bob")
 	reads(t, store)
 	err = start(t, store) // before it takes a number that it could not renew
-	wants(t, err, "a permission is missing: update of leases")
+	need.Error(t, err, workerkube.ErrRights, "a permission is missing: update of leases")
 	if rows, err := store.List(t.Context(), 0, time.Minute); err != nil || len(rows) > 0 {
 		t.Errorf("%v, %v; want no row", rows, err)
 	}
-	wants(t, start(t, open(t, n, "nobody")), "the API server does not accept the credentials", "Unauthorized")
+	need.Error(t, start(t, open(t, n, "nobody")), nil, "the API server does not accept the credentials", "Unauthorized")
 }
 
 // If the API server cannot list all rights, a start asks for those that the list lacks.
 func TestRightsIncomplete(t *testing.T) {
 	api := &fake{limited: true}
 	err := api.open(unlimited).Prepare(t.Context(), nil)
-	if wants(t, err, "a permission is missing: update of leases"); !errors.Is(err, workerkube.ErrRights) || api.requests.Load() != 3 {
-		t.Errorf("%v after %d requests; want ErrRights after 3", err, api.requests.Load())
+	if need.Error(t, err, workerkube.ErrRights, "a permission is missing: update of leases"); api.requests.Load() != 3 {
+		t.Errorf("%d requests; want 3", api.requests.Load())
 	}
 }
 
@@ -90,10 +88,7 @@ func TestNamespace(t *testing.T) {
 	n := name()
 	for range 2 {
 		err := start(t, open(t, n, servertest.KubeAdmin))
-		wants(t, err, "the namespace does not exist, or is being deleted", `"`+n+`"`)
-		if !errors.Is(err, workerkube.ErrNamespace) {
-			t.Errorf("%v; want ErrNamespace", err)
-		}
+		need.Error(t, err, workerkube.ErrNamespace, "the namespace does not exist, or is being deleted", `"`+n+`"`)
 		n = namespace(t, server(t)) // which stays as it is for want of a controller that empties it
 		server(t).Must(t, http.MethodDelete, "/api/v1/namespaces/"+n, "")
 	}
@@ -110,23 +105,20 @@ func TestQuota(t *testing.T) {
 	full := `{"status":{"hard":{"count/leases.coordination.k8s.io":"3"},"used":{"count/leases.coordination.k8s.io":"3"}}}`
 	must(t, server(t).Patch(quotas+"/few/status", full))
 	servertest.Eventually(t, "the quota has an effect", func() bool {
-		_, done, failed := store.Insert(t.Context(), write(900, "probe"))
+		_, done, failed := store.Insert(t.Context(), holdertest.Write(900, "probe"))
 		err = failed
 		if done {
 			server(t).Must(t, http.MethodDelete, path(n, "ids.900"), "")
 		}
 		return failed != nil && !apierrors.IsConflict(failed)
 	})
-	wants(t, err, "the namespace's quota is used up", `"`+n+`"`, "exceeded quota: few")
-	if !errors.Is(err, workerkube.ErrQuota) || errors.Is(err, workerkube.ErrRights) {
+	if need.Error(t, err, workerkube.ErrQuota, "the namespace's quota is used up", `"`+n+`"`, "exceeded quota: few"); errors.Is(err, workerkube.ErrRights) {
 		t.Errorf("%v; want ErrQuota alone", err)
 	}
 	before, err := store.Look(t.Context(), leasestore.Range{To: 1 << 20}, true, time.Minute)
 	must(t, err)
 	for range 3 {
-		if err := start(t, store); !errors.Is(err, workerkube.ErrQuota) {
-			t.Errorf("%v; want ErrQuota", err)
-		}
+		need.Error(t, start(t, store), workerkube.ErrQuota)
 	}
 	after, err := store.Look(t.Context(), leasestore.Range{To: 1 << 20}, true, time.Minute)
 	if err != nil || after.Next != before.Next {
@@ -141,7 +133,7 @@ func TestPages(t *testing.T) {
 	workerkube.SetPage(t, 3)
 	store, _, f := opened(t)
 	for number := range int64(10) {
-		inserts(t, store, number, fmt.Sprint("token ", number))
+		holdertest.Inserts(t, store, holdertest.Write(number, fmt.Sprint("token ", number)), number)
 	}
 	listed := func() {
 		t.Helper()

@@ -131,31 +131,7 @@ func start(t *testing.T, store leasestore.Store) error {
 	return err
 }
 
-// wants fails unless err has all texts.
-func wants(t *testing.T, err error, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("%v; want %q in it", err, text)
-		}
-	}
-}
-
 // path is the path of the leases of a namespace, or of one of them.
 func path(namespace string, name ...string) string {
 	return strings.Join(append([]string{"/apis/coordination.k8s.io/v1/namespaces", namespace, "leases"}, name...), "/")
-}
-
-// write is a write of a number that holds it for an hour.
-func write(number int64, token string) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Expiry: time.Hour, Within: leasestore.Range{To: 1023},
-		Node: leasestore.Node{Host: "a", Port: "1", Type: lease.NodeContainer}}
-}
-
-// inserts makes the row of a number.
-func inserts(t *testing.T, store leasestore.Store, number int64, token string) {
-	t.Helper()
-	if _, done, err := store.Insert(t.Context(), write(number, token)); !done || err != nil {
-		t.Fatalf("insert %d: %t, %v", number, done, err)
-	}
 }

@@ -102,7 +102,6 @@ func ownNamespace() (string, error) {
 
 func (s *store) String() string { return "kubernetes " + s.namespace + "/" + s.prefix }
 
-// Check implements leasestore.Preparer.
 func (s *store) Check() error { return s.faults }
 
 func (s *store) Read(ctx context.Context, number int64, expiry time.Duration) (*leasestore.Row, int64, error) {
@@ -121,7 +120,6 @@ func (s *store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 	return row, sent.clock, err
 }
 
-// List implements leasestore.Store.
 func (s *store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	found, err := s.search(ctx, expiry, "")
 	if limit > 0 {
@@ -134,7 +132,6 @@ func (s *store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 // many blocks of so many numbers each.
 const blocks, block = 8, 8
 
-// Look implements leasestore.Store.
 func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	if err := s.crowd.wait(ctx); err != nil {
 		return leasestore.View{}, err
@@ -223,7 +220,6 @@ func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, d
 	return w.Number, done, err
 }
 
-// Swap implements leasestore.Store.
 func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	// The look of a start has paid for one try. Another, on an object that is not known, pays for the
 	// read first: most often another holder was faster.

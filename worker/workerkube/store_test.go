@@ -15,7 +15,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -68,11 +70,9 @@ func TestPrefixes(t *testing.T) {
 func TestExpiries(t *testing.T) {
 	store, _, _ := opened(t)
 	for number, expiry := range []time.Duration{100 * time.Millisecond, 365 * 24 * time.Hour} {
-		w := write(int64(number), "a")
+		w := holdertest.Write(int64(number), "a")
 		w.Expiry = expiry
-		if _, done, err := store.Insert(t.Context(), w); !done || err != nil {
-			t.Errorf("%v: %t, %v", expiry, done, err)
-		}
+		holdertest.Inserts(t, store, w, w.Number)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestObject(t *testing.T) {
 func TestLiveness(t *testing.T) {
 	store, n, _ := opened(t)
 	const expiry = 2 * time.Second
-	inserts(t, store, 0, "a")
+	holdertest.Inserts(t, store, holdertest.Write(0, "a"), 0)
 	began := time.Now()
 	servertest.Eventually(t, "it expires", func() bool {
 		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%v"}}}`, time.Now())))
@@ -134,15 +134,13 @@ func TestLiveness(t *testing.T) {
 func TestEdited(t *testing.T) {
 	store, n, _ := opened(t)
 	h := take(t, store)
-	inserts(t, store, 7, "0")
+	holdertest.Inserts(t, store, holdertest.Write(7, "0"), 7)
 	for i := range 3 {
 		for _, object := range []string{"ids.0", "ids.7"} {
 			must(t, server(t).Patch(path(n, object), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d"}}}`, i)))
 		}
 		h.Renew(t)
-		if done, err := store.Swap(t.Context(), fmt.Sprint(i), write(7, fmt.Sprint(i+1))); !done || err != nil {
-			t.Fatal(done, err)
-		}
+		holdertest.Swaps(t, store, fmt.Sprint(i), holdertest.Write(7, fmt.Sprint(i+1)), true)
 	}
 	h.Kept(t)
 	for _, object := range []string{"ids.0", "ids.7"} {
@@ -155,13 +153,13 @@ func TestEdited(t *testing.T) {
 // Values that nobody of the package wrote are errors that name the object.
 func TestForeign(t *testing.T) {
 	store, n, _ := opened(t)
-	inserts(t, store, 0, "a")
+	holdertest.Inserts(t, store, holdertest.Write(0, "a"), 0)
 	for _, value := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
 		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, value)))
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
 		_, look := store.Look(t.Context(), leasestore.Range{To: 1023}, true, time.Hour)
 		for _, err := range []error{read, look} {
-			wants(t, err, n+"/ids.0", "annotation uidring/value", "want a row as JSON")
+			need.Error(t, err, nil, n+"/ids.0", "annotation uidring/value", "want a row as JSON")
 		}
 	}
 	server(t).Must(t, http.MethodDelete, path(n, "ids.0"), "")
@@ -170,7 +168,7 @@ func TestForeign(t *testing.T) {
 		t.Errorf("%v, %v; want that other names are left alone", rows, err)
 	}
 	must(t, server(t).Patch(path(n, "ids.given"), `{"metadata":{"annotations":{"uidring/value":"many"}}}`))
-	wants(t, start(t, store), n+"/ids.given", "many", "want a record of given numbers as JSON")
+	need.Error(t, start(t, store), nil, n+"/ids.given", "many", "want a record of given numbers as JSON")
 }
 
 func TestBadInput(t *testing.T) {
@@ -188,19 +186,17 @@ func TestBadInput(t *testing.T) {
 	} {
 		config := workerkube.Config{Namespace: test.namespace, Prefix: test.prefix}
 		err := workerkube.NewStore(test.config, config).Check()
-		if wants(t, err, test.want...); !errors.Is(err, lease.ErrConfig) {
-			t.Errorf("%v; want ErrConfig", err)
-		}
+		need.Error(t, err, lease.ErrConfig, test.want...)
 		if wrong := config.Validate(); errors.Is(wrong, lease.ErrConfig) != (test.prefix != "ids") {
 			t.Errorf("%+v: %v", config, wrong)
 		}
 	}
 	_, err := workerkube.NewLeaser(nil, lease.Config{}).Leases(t.Context(), 0)
-	wants(t, err, "cluster: nil", "Namespace: empty means")
+	need.Error(t, err, lease.ErrConfig, "cluster: nil", "Namespace: empty means")
 }
 
 // An API server that refuses connections is the client's error at once, with the store.
 func TestUnavailable(t *testing.T) {
 	err := start(t, workerkube.NewStore(&rest.Config{Host: "http://" + servertest.Addresses(t, 1)[0]}, workerkube.Config{Namespace: "orders", Prefix: "ids"}))
-	wants(t, err, "lease: prepare kubernetes orders/ids: ", "connection refused")
+	need.Error(t, err, nil, "lease: prepare kubernetes orders/ids: ", "connection refused")
 }

@@ -74,7 +74,6 @@ func ACL(prefix string) string {
 	return redisstore.ACL((&store{prefix: cmp.Or(prefix, DefaultPrefix)}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")
 }
 
-// Check implements leasestore.Preparer.
 func (s *store) Check() error {
 	return redisstore.Check("workerredis", s.client, s.prefix, DefaultPrefix)
 }
@@ -119,7 +118,6 @@ func (s *store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 	return &rows[0], now, nil
 }
 
-// List implements leasestore.Store.
 func (s *store) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
 	_, rows, _, err := s.search(ctx, expiry, searching)
 	if limit > 0 {
@@ -128,7 +126,6 @@ func (s *store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	return rows, err
 }
 
-// Look implements leasestore.Store.
 func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, expiry time.Duration) (leasestore.View, error) {
 	if full {
 		now, rows, given, err := s.search(ctx, expiry, searching)
@@ -138,10 +135,7 @@ func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 	if err != nil {
 		return leasestore.View{}, err
 	}
-	return leaserow.Sample(within, given, func(numbers []int64) (int64, []leasestore.Row, error) {
-		if len(numbers) == 0 {
-			return now, nil, nil
-		}
+	return leaserow.Sample(now, within, given, func(numbers []int64) (int64, []leasestore.Row, error) {
 		var fields []any
 		for _, number := range numbers {
 			fields = append(fields, leaserow.Digits(number))
@@ -151,12 +145,10 @@ func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, ex
 	})
 }
 
-// Insert implements leasestore.Store.
 func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	return s.write(ctx, "", w)
 }
 
-// Swap implements leasestore.Store.
 func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
@@ -185,7 +177,6 @@ func (s *store) write(ctx context.Context, old string, w leasestore.Write) (numb
 	return 0, false, fmt.Errorf("workerredis: %s answered %v, want a number and whether it was written", s, reply)
 }
 
-// SwapLayout implements leasestore.Store.
 func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	reply, err := s.run(ctx, agreeing, old, terms.Layout)
 	if err != nil {

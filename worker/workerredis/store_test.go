@@ -65,17 +65,7 @@ func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *hol
 	return holdertest.Take(t, workerredis.NewLeaser(client, holdertest.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
-var within = leasestore.Range{To: 1023}
-
-var request = lease.Request{Limit: within.To, Clock: time.Now, Granted: func(lease.Grant) {}}
-
-// write is the first write of a holder.
-func write(number int64, token string) leasestore.Write {
-	return leasestore.Write{
-		Number: number, Token: token, Until: 1, Change: leasestore.Acquire, Expiry: time.Hour, Within: within, Fresh: true,
-		Node: leasestore.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual},
-	}
-}
+var request = lease.Request{Limit: holdertest.Range.To, Clock: time.Now, Granted: func(lease.Grant) {}}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -196,27 +186,20 @@ func TestExpiryEnds(t *testing.T) {
 			t.Errorf("at %d: %+v, %v; want the state %v", now, row, err, want)
 		}
 	}
-	if row, err := read(reply{"x"}); row != nil || err == nil || !strings.Contains(err.Error(), "answered [x]") {
-		t.Errorf("%+v, %v; want an error that has the answer", row, err)
-	}
+	_, err := read(reply{"x"})
+	need.Error(t, err, nil, "answered [x]")
 }
 
 // What the client sends again, for want of an answer, was done all the same.
 func TestSentAgain(t *testing.T) {
-	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.Config{}), t.Context()
+	store := workerredis.NewStore(start(t).client(t), workerredis.Config{})
 	for range 2 {
-		if _, done, err := store.Insert(ctx, write(0, "first")); !done || err != nil {
-			t.Errorf("insert: %t, %v", done, err)
-		}
+		holdertest.Inserts(t, store, holdertest.Write(0, "first"), 0)
 	}
 	for range 2 {
-		if done, err := store.Swap(ctx, "first", write(0, "second")); !done || err != nil {
-			t.Errorf("swap: %t, %v", done, err)
-		}
+		holdertest.Swaps(t, store, "first", holdertest.Write(0, "second"), true)
 	}
-	if done, err := store.Swap(ctx, "first", write(0, "third")); done || err != nil {
-		t.Errorf("swap of an old token: %t, %v", done, err)
-	}
+	holdertest.Swaps(t, store, "first", holdertest.Write(0, "third"), false)
 }
 
 // A replica is refused, whether or not it can be written to.
@@ -229,16 +212,13 @@ func TestReplica(t *testing.T) {
 		servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
 		store := workerredis.NewStore(client, workerredis.Config{})
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
-		_, look := store.Look(t.Context(), within, true, time.Hour)
-		_, _, insert := store.Insert(t.Context(), write(7, "a"))
+		_, look := store.Look(t.Context(), holdertest.Range, true, time.Hour)
+		_, _, insert := store.Insert(t.Context(), holdertest.Write(7, "a"))
 		for _, err := range []error{read, look, insert} {
-			if !errors.Is(err, workerredis.ErrReplica) {
-				t.Errorf("read-only %s: %v; want ErrReplica", readOnly, err)
-			}
+			need.Error(t, err, workerredis.ErrReplica)
 		}
-		if _, err := workerredis.NewLeaser(client, lease.Config{}).Leases(t.Context(), 0); !errors.Is(err, workerredis.ErrReplica) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) {
-			t.Errorf("%v; want ErrReplica, and the store", err)
-		}
+		_, err := workerredis.NewLeaser(client, lease.Config{}).Leases(t.Context(), 0)
+		need.Error(t, err, workerredis.ErrReplica, "redis "+workerredis.DefaultPrefix)
 	}
 }
 
@@ -321,9 +301,8 @@ func TestPermissions(t *testing.T) {
 			defer client.Close()
 			lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return workerredis.NewLeaser(client, config) })
 			s.Command(t, "ACL SETUSER ids -hset")
-			if _, err := workerredis.NewLeaser(client, lease.Config{}).Lease(t.Context(), request); err == nil || !strings.Contains(err.Error(), "the user needs "+workerredis.ACL("")) {
-				t.Errorf("%v; want the rights", err)
-			}
+			_, err := workerredis.NewLeaser(client, lease.Config{}).Lease(t.Context(), request)
+			need.Error(t, err, nil, "the user needs "+workerredis.ACL(""))
 		})
 	}
 }
@@ -336,16 +315,13 @@ func TestForeignRows(t *testing.T) {
 	for _, value := range []string{"", "{}", "7", "nonsense", `{"token":"a","reserved_until":"x"}`} {
 		must(t, client.HSet(ctx, key, fmt.Sprintf("%019d", 7), value).Err())
 		_, _, read := store.Read(ctx, 7, time.Hour)
-		_, look := store.Look(ctx, within, true, time.Hour)
+		_, look := store.Look(ctx, holdertest.Range, true, time.Hour)
 		for _, err := range []error{read, look} {
-			if err == nil || !strings.Contains(err.Error(), key) {
-				t.Errorf("%q: %v; want an error that names %s", value, err, key)
-			}
+			need.Error(t, err, nil, key)
 		}
 	}
 	must(t, client.Del(ctx, key).Err())
 	must(t, client.Set(ctx, key, "x", 0).Err())
-	if _, _, err := store.Read(ctx, 7, time.Hour); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
-		t.Errorf("%v; want WRONGTYPE", err)
-	}
+	_, _, err := store.Read(ctx, 7, time.Hour)
+	need.Error(t, err, nil, "WRONGTYPE")
 }

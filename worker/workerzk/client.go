@@ -87,8 +87,8 @@ func (s *store) get(ctx context.Context, path string) (*node, error) {
 	return found, err
 }
 
-func (s *store) create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
-	return do(ctx, s, "create", path, func() (string, error) { return s.conn.Create(path, data, flags, s.acl) })
+func (s *store) create(ctx context.Context, path string, flags int32) (string, error) {
+	return do(ctx, s, "create", path, func() (string, error) { return s.conn.Create(path, nil, flags, s.acl) })
 }
 
 func (s *store) delete(ctx context.Context, path string) error {
@@ -107,7 +107,7 @@ func (s *store) prepare(ctx context.Context, path string) error {
 		if i < len(path) && path[i] != '/' {
 			continue
 		}
-		if _, err := s.create(ctx, path[:i], nil, 0); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if _, err := s.create(ctx, path[:i], 0); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -43,7 +44,7 @@ func TestLeaderKilled(t *testing.T) {
 	kill := func() {
 		for range 100 { // a server on a busy machine may not say at once that it leads
 			for _, s := range servers {
-				if s.Mode() == "leader" {
+				if servertest.ZooKeeperMode(s.Address) == "leader" {
 					s.Kill()
 					killed.Add(1)
 					return
@@ -101,7 +102,7 @@ func TestFollowerLags(t *testing.T) {
 			t.Errorf("the layout is %q, %v; want %q", got, err, want)
 		}
 	}
-	inserts(t, ahead, 0, "first")
+	holdertest.Inserts(t, ahead, holdertest.Fresh("first"), 0)
 	agrees(ahead, "", "first", "first")
 	reader, writer, adopter := lagging(), lagging(), lagging()
 	token := func(ctx context.Context) string {
@@ -120,12 +121,12 @@ func TestFollowerLags(t *testing.T) {
 	for _, l := range links {
 		l.Hold(servertest.FromServer)
 	}
-	swap(t, ahead, "first", "second", leasestore.Acquire, true)
+	holdertest.Swaps(t, ahead, "first", holdertest.Write(0, "second"), true)
 	agrees(ahead, "first", "second", "second")
 	if got := token(soon()); got == "first" {
 		t.Error("read the first token; want no answer from the past")
 	}
-	if done, err := writer.Swap(soon(), "second", insert(0, "third")); err == nil {
+	if done, err := writer.Swap(soon(), "second", holdertest.Write(0, "third")); err == nil {
 		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
 	}
 	if layout, err := adopter.SwapLayout(soon(), "first", leasestore.Terms{Layout: "first"}); err == nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
@@ -30,19 +30,17 @@ func TestCutDuringCreate(t *testing.T) {
 	conn, w := wired(t, servers, 4*time.Second)
 	store := prepared(t, conn, path)
 	w.between.Store(&between{`"token":"mine"`, func() { w.deaf.Store(true) }})
-	_, done, err := store.Insert(background(t), insert(0, "mine"))
+	_, done, err := store.Insert(background(t), holdertest.Fresh("mine"))
 	if done {
 		t.Error("the insert is done without an answer")
 	}
-	says(t, err, zk.ErrConnectionClosed, path+"/number/0000000000000000000", servers[0])
+	need.Error(t, err, zk.ErrConnectionClosed, path+"/number/0000000000000000000", servers[0])
 	w.cut(false)
 	servertest.Eventually(t, "the row of the token is seen, and nobody holds it", func() bool {
 		row, _, err := store.Read(background(t), 0, time.Minute)
 		return err == nil && row != nil && row.Token == "mine" && row.Until == 100 && row.State == leasestore.StateExpired
 	})
-	if number, done, err := store.Insert(background(t), insert(0, "again")); number != 1 || !done || err != nil {
-		t.Errorf("insert again: %d, %t, %v", number, done, err)
-	}
+	holdertest.Inserts(t, store, holdertest.Fresh("again"), 1)
 }
 
 // TestMethodsReturn: go-zookeeper's methods have no context; the store's return when
@@ -60,20 +58,20 @@ func TestMethodsReturn(t *testing.T) {
 	conn, w := wired(t, servers, 20*time.Second)
 	store := prepared(t, conn, path)
 	w.deaf.Store(true)
-	says(t, read(store), context.DeadlineExceeded, "workerzk: ", path, servers[0])
+	need.Error(t, read(store), context.DeadlineExceeded, "workerzk: ", path, servers[0])
 	w.cut(true)
 	servertest.Eventually(t, "the connection is gone", func() bool { return conn.State() != zk.StateHasSession })
 	err := read(store)
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, zk.ErrNoServer) {
 		t.Errorf("%v; want DeadlineExceeded or ErrNoServer", err)
 	}
-	says(t, err, nil, "workerzk: ", path, servers[0])
+	need.Error(t, err, nil, "workerzk: ", path, servers[0])
 
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	need.Must(t, err)
 	defer silent.Close()
 	conn = connect(t, []string{silent.Addr().String()}, 20*time.Second, nil)
-	says(t, read(workerzk.NewStore(conn, workerzk.Config{Path: path})), context.DeadlineExceeded, "in state")
+	need.Error(t, read(workerzk.NewStore(conn, workerzk.Config{Path: path})), context.DeadlineExceeded, "in state")
 }
 
 // TestNoServer: if no server can be reached, a start fails when all were tried. It does
@@ -86,9 +84,8 @@ func TestNoServer(t *testing.T) {
 	_, err := workerzk.NewLeaser(conn, lease.Config{}).Lease(background(t), request)
 	took := time.Since(began)
 	t.Logf("refused after %v", took)
-	if !errors.Is(err, zk.ErrNoServer) || !strings.Contains(err.Error(), "workerzk: get /uidring/workers") ||
-		!strings.Contains(err.Error(), "127.0.0.1:") || took > 20*time.Second {
-		t.Errorf("%v after %v; want ErrNoServer at once, with the node and a server", err, took)
+	if need.Error(t, err, zk.ErrNoServer, "workerzk: get /uidring/workers", "127.0.0.1:"); took > 20*time.Second {
+		t.Errorf("%v; want the error at once", took)
 	}
 }
 
@@ -149,11 +146,11 @@ func TestPassing(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, path := range []string{"/", "x", "x/y", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
 		config := workerzk.Config{Path: path}
-		says(t, workerzk.NewStore(nil, config).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
-		says(t, config.Validate(), lease.ErrConfig, fmt.Sprintf("Path is %q", path))
+		need.Error(t, workerzk.NewStore(nil, config).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
+		need.Error(t, config.Validate(), lease.ErrConfig, fmt.Sprintf("Path is %q", path))
 	}
 	_, err := workerzk.NewLeaser(nil, lease.Config{}).Lease(background(t), request)
-	says(t, err, lease.ErrConfig, "workerzk: invalid config: conn is nil")
+	need.Error(t, err, lease.ErrConfig, "workerzk: invalid config: conn is nil")
 	if err := errors.Join(workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(), workerzk.Config{}.Validate()); err != nil {
 		t.Error(err)
 	}
@@ -171,20 +168,18 @@ func TestForeignNodes(t *testing.T) {
 		odd := path + "/given/" + name
 		makes(t, conn, odd, data)
 		_, err := store.Look(background(t), leasestore.Range{To: 5}, true, time.Minute)
-		says(t, err, nil, odd, "want a number")
+		need.Error(t, err, nil, odd, "want a number")
 		if name == "0000000000000000000" {
-			w := insert(1, "a")
-			w.Fresh = false
-			_, _, err = store.Insert(background(t), w)
-			says(t, err, nil, odd, "want a number")
+			_, _, err = store.Insert(background(t), holdertest.Write(1, "a"))
+			need.Error(t, err, nil, odd, "want a number")
 		}
 		deletes(t, conn, odd)
 	}
 	_, look := store.Look(background(t), leasestore.Range{To: 9}, true, time.Minute)
 	_, _, read := store.Read(background(t), 7, time.Minute)
-	_, swap := store.Swap(background(t), "x", insert(7, "a"))
+	_, swap := store.Swap(background(t), "x", holdertest.Write(7, "a"))
 	for _, err := range []error{look, read, swap} {
-		says(t, err, nil, foreign)
+		need.Error(t, err, nil, foreign)
 	}
 }
 

@@ -84,10 +84,10 @@ func (s *store) leave(ctx context.Context, w leasestore.Write, name string) erro
 // queue waits, and makes the row. w.Number is the number that it tried last.
 func (s *store) queue(ctx context.Context, w *leasestore.Write, name string) (number int64, done bool, err error) {
 	folder := s.waiting(w.Within)
-	own, err := s.create(ctx, folder+"/"+name+"-", nil, zk.FlagEphemeral|zk.FlagSequence)
+	own, err := s.create(ctx, folder+"/"+name+"-", zk.FlagEphemeral|zk.FlagSequence)
 	if errors.Is(err, zk.ErrNoNode) {
 		if err = s.prepare(ctx, folder); err == nil {
-			own, err = s.create(ctx, folder+"/"+name+"-", nil, zk.FlagEphemeral|zk.FlagSequence)
+			own, err = s.create(ctx, folder+"/"+name+"-", zk.FlagEphemeral|zk.FlagSequence)
 		}
 	}
 	if err == nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -30,11 +32,7 @@ func raced(t *testing.T) (s, other leasestore.Preparer, conn *zk.Conn, w *wire, 
 func TestGivenIsKept(t *testing.T) {
 	s, other, conn, w, path := raced(t)
 	insert := func(s leasestore.Store, number int64) {
-		w := insert(number, fmt.Sprint("token ", number))
-		w.Fresh = false
-		if _, done, err := s.Insert(background(t), w); !done || err != nil {
-			t.Errorf("insert %d: %t, %v", number, done, err)
-		}
+		holdertest.Inserts(t, s, holdertest.Write(number, fmt.Sprint("token ", number)), number)
 	}
 	insert(s, 2)
 	w.between.Store(&between{`"token":"token 5"`, func() { insert(other, 7) }})
@@ -52,11 +50,7 @@ func TestGivenIsKept(t *testing.T) {
 func TestGivenBetweenReads(t *testing.T) {
 	s, other, conn, w, path := raced(t)
 	fresh := func(s leasestore.Store, token string, want int64) {
-		w := insert(0, token)
-		w.Fresh = true
-		if number, done, err := s.Insert(background(t), w); number != want || !done || err != nil {
-			t.Errorf("insert: %d, %t, %v; want number %d", number, done, err, want)
-		}
+		holdertest.Inserts(t, s, holdertest.Fresh(token), want)
 	}
 	fresh(s, "first", 0)
 	const zero = "/0000000000000000000"
@@ -75,10 +69,10 @@ func TestGivenBetweenReads(t *testing.T) {
 // TestRowIsDeleted: a row that is deleted during a Swap was not written.
 func TestRowIsDeleted(t *testing.T) {
 	s, other, conn, w, path := raced(t)
-	inserts(t, other, 0, "first")
+	holdertest.Inserts(t, other, holdertest.Fresh("first"), 0)
 	row := path + "/number/0000000000000000000"
 	w.between.Store(&between{`"token":"second"`, func() { deletes(t, conn, row+"/alive", row) }})
-	swap(t, s, "first", "second", leasestore.Extend, false)
+	holdertest.Swaps(t, s, "first", extend("second"), false)
 }
 
 // TestLayoutsAtOnce: of two that replace a layout at once, the second learns of the first.
@@ -98,7 +92,7 @@ func TestLayoutsAtOnce(t *testing.T) {
 func TestListIsCut(t *testing.T) {
 	s, other, _, w, path := raced(t)
 	for number, token := range []string{"a", "b", "c"} {
-		inserts(t, other, int64(number), token)
+		holdertest.Inserts(t, other, holdertest.Fresh(token), int64(number))
 	}
 	cut := &between{path + "/number/0000000000000000001", func() { w.cut(false) }}
 	w.between.Store(cut)
@@ -116,7 +110,7 @@ func TestListIsCut(t *testing.T) {
 func TestGoneWhileListed(t *testing.T) {
 	s, other, conn, w, path := raced(t)
 	for number, token := range []string{"a", "b"} {
-		inserts(t, other, int64(number), token)
+		holdertest.Inserts(t, other, holdertest.Fresh(token), int64(number))
 	}
 	row := path + "/number/0000000000000000001"
 	w.between.Store(&between{row, func() { deletes(t, conn, row+"/alive", row) }})
@@ -125,7 +119,7 @@ func TestGoneWhileListed(t *testing.T) {
 		t.Fatalf("list: %+v, %v; want number 0 alone", rows, err)
 	}
 	time.Sleep(2 * time.Millisecond) // the unit of ZooKeeper's times
-	swap(t, other, "a", "c", leasestore.Extend, true)
+	holdertest.Swaps(t, other, "a", extend("c"), true)
 	if again, _, err := s.Read(background(t), 0, time.Minute); err != nil || again == nil || again.Token != "c" || again.Created != rows[0].Created {
 		t.Errorf("%+v, %v; want it created at %d", again, err, rows[0].Created)
 	}
@@ -136,22 +130,18 @@ func TestNoParent(t *testing.T) {
 	t.Parallel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
 	_, layout := s.SwapLayout(background(t), "", leasestore.Terms{Layout: "a"})
-	assigned := insert(0, "a")
-	assigned.Fresh = false
-	_, _, exact := s.Insert(background(t), assigned)
-	_, _, fresh := s.Insert(background(t), insert(0, "a"))
-	for name, err := range map[string]error{"Insert": exact, "Insert of a new number": fresh, "SwapLayout": layout} {
-		if !errors.Is(err, zk.ErrNoNode) {
-			t.Errorf("%s: %v; want ErrNoNode", name, err)
-		}
+	_, _, exact := s.Insert(background(t), holdertest.Write(0, "a"))
+	_, _, fresh := s.Insert(background(t), holdertest.Fresh("a"))
+	for _, err := range []error{exact, fresh, layout} {
+		need.Error(t, err, zk.ErrNoNode)
 	}
 }
 
 // TestAliveIsOwn: a holder is alive as long as its last session, not the one before.
 func TestAliveIsOwn(t *testing.T) {
 	s, other, conn, _, _ := raced(t)
-	inserts(t, other, 0, "first")
-	swap(t, s, "first", "second", leasestore.Extend, true)
+	holdertest.Inserts(t, other, holdertest.Fresh("first"), 0)
+	holdertest.Swaps(t, s, "first", extend("second"), true)
 	conn.Close()
 	read(t, s, leasestore.StateHeld)
 }
@@ -171,8 +161,8 @@ func TestEachRequestIsRefused(t *testing.T) {
 	for round := range 2 { // the second finds what the first made
 		number := int64(round)
 		w.refuse(t, "Prepare", func() error { return s.Prepare(background(t), slog.Default()) })
-		w.refuse(t, "Insert", func() error { _, ok, err := s.Insert(background(t), insert(number, "a")); return done(ok, err) })
-		w.refuse(t, "Swap", func() error { return done(s.Swap(background(t), "a", insert(number, "b"))) })
+		w.refuse(t, "Insert", func() error { _, ok, err := s.Insert(background(t), holdertest.Fresh("a")); return done(ok, err) })
+		w.refuse(t, "Swap", func() error { return done(s.Swap(background(t), "a", holdertest.Write(number, "b"))) })
 		w.refuse(t, "Read", func() error { _, _, err := s.Read(background(t), number, time.Minute); return err })
 		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), leasestore.Range{To: 9}, true, time.Minute); return err })
 		w.refuse(t, "List", func() error { _, err := s.List(background(t), 0, time.Minute); return err })

@@ -53,7 +53,6 @@ func parseNumber(path, text string) (int64, error) {
 	return n, err
 }
 
-// Read implements leasestore.Store.
 func (s *store) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, 0, err
@@ -66,7 +65,6 @@ func (s *store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 	return &row, 0, nil
 }
 
-// List implements leasestore.Store.
 func (s *store) List(ctx context.Context, limit int, _ time.Duration) ([]leasestore.Row, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, err
@@ -74,7 +72,6 @@ func (s *store) List(ctx context.Context, limit int, _ time.Duration) ([]leasest
 	return s.rows(ctx, leasestore.Range{To: 1<<63 - 1}, limit)
 }
 
-// Look implements leasestore.Store.
 func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, _ time.Duration) (leasestore.View, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return leasestore.View{}, err
@@ -87,7 +84,7 @@ func (s *store) Look(ctx context.Context, within leasestore.Range, full bool, _ 
 		rows, err := s.rows(ctx, within, 0)
 		return leasestore.NewView(0, rows, given, within), err
 	}
-	return leaserow.Sample(within, given, func(numbers []int64) (int64, []leasestore.Row, error) {
+	return leaserow.Sample(0, within, given, func(numbers []int64) (int64, []leasestore.Row, error) {
 		var names []string
 		for _, number := range numbers {
 			names = append(names, leaserow.Digits(number))

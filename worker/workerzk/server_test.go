@@ -4,11 +4,10 @@ package workerzk_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"os"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,22 +21,22 @@ import (
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
-// server is shared by the tests, each with nodes of its own; nil where there is none.
-var server *servertest.ZooKeeper
+// The server of all tests, each with nodes of its own.
+var (
+	server  *servertest.Member
+	sharing sync.Mutex
+	folder  string
+)
 
 func TestMain(m *testing.M) {
-	if _, err := servertest.Classpath(); err != nil {
-		os.Exit(m.Run())
-	}
-	folder, err1 := os.MkdirTemp("", "uidring-zk")
-	address, err2 := servertest.Address()
-	var err3 error
-	server, err3 = servertest.LaunchZooKeeper(folder, address)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	var err error
+	if folder, err = os.MkdirTemp("", "uidring-zk"); err != nil {
 		panic(err)
 	}
 	code := m.Run()
-	server.Kill()
+	if server != nil {
+		server.Kill()
+	}
 	os.RemoveAll(folder)
 	os.Exit(code)
 }
@@ -45,8 +44,11 @@ func TestMain(m *testing.M) {
 // shared returns the address of the shared server.
 func shared(t testing.TB) []string {
 	t.Helper()
-	if _, err := servertest.Classpath(); err != nil {
-		need.Skip(t, err)
+	sharing.Lock()
+	defer sharing.Unlock()
+	if server == nil {
+		server = servertest.ZooKeeperPrograms(t, folder, 1, nil)[0].At(servertest.Addresses(t, 1)[0])
+		need.Must(t, server.Launch(context.Background()))
 	}
 	return []string{server.Address}
 }
@@ -95,20 +97,7 @@ func prepared(t testing.TB, conn *zk.Conn, path string) leasestore.Preparer {
 
 var here = lease.Node{Host: "here", Port: "1", Type: lease.NodeActual}
 
-func insert(number int64, token string) leasestore.Write {
-	return leasestore.Write{Number: number, Token: token, Until: 100, Change: leasestore.Acquire, Node: here,
-		Expiry: time.Minute, Within: leasestore.Range{To: 99}, Fresh: true}
-}
-
 var request = lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}}
-
-// inserts makes the row of a number.
-func inserts(t *testing.T, s leasestore.Store, number int64, token string) {
-	t.Helper()
-	if _, done, err := s.Insert(background(t), insert(number, token)); !done || err != nil {
-		t.Fatalf("insert %d: %t, %v", number, done, err)
-	}
-}
 
 // makes makes a node that is open to the world.
 func makes(t *testing.T, conn *zk.Conn, path, data string) {
@@ -134,24 +123,11 @@ func hold(t *testing.T, store leasestore.Store) *holdertest.Holder {
 	return holdertest.Take(t, lease.New(store, config), 9)
 }
 
-// says checks that err matches target, unless target is nil, and has each part.
-func says(t *testing.T, err, target error, parts ...string) {
-	t.Helper()
-	for _, part := range parts {
-		if err == nil || target != nil && !errors.Is(err, target) || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v; want %v that says %q", err, target, part)
-		}
-	}
-}
-
-// swap makes a swap of the row of number 0, which should be done or not.
-func swap(t *testing.T, s leasestore.Store, old, token string, change leasestore.Change, want bool) {
-	t.Helper()
-	write := insert(0, token)
-	write.Change = change
-	if done, err := s.Swap(background(t), old, write); done != want || err != nil {
-		t.Fatalf("swap %s for %s: %t, %v; want %t", old, token, done, err, want)
-	}
+// extend is a write of the holder of number 0.
+func extend(token string) leasestore.Write {
+	w := holdertest.Write(0, token)
+	w.Change = leasestore.Extend
+	return w
 }
 
 // read returns the token of the row of number 0, which should have a state.

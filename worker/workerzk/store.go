@@ -93,7 +93,6 @@ func NewStore(conn *zk.Conn, config Config) leasestore.Preparer {
 
 func (s *store) String() string { return "ZooKeeper " + s.path }
 
-// Check implements leasestore.Preparer.
 func (s *store) Check() error {
 	faults := invalid.Of("workerzk")
 	if s.conn == nil {
@@ -111,7 +110,6 @@ func (s *store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	return s.prepare(ctx, s.counts())
 }
 
-// Swap implements leasestore.Store.
 func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done bool, err error) {
 	if old == "" {
 		return false, nil // no row has it
@@ -119,7 +117,6 @@ func (s *store) Swap(ctx context.Context, old string, w leasestore.Write) (done 
 	return s.write(ctx, old, w)
 }
 
-// Insert implements leasestore.Store.
 func (s *store) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	if w.Fresh {
 		return s.insertFresh(ctx, w)
@@ -214,7 +211,6 @@ func (s *store) raise(from, next int64, counted *node) (op any, err error) {
 	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, err
 }
 
-// SwapLayout implements leasestore.Store.
 func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
 	path := s.path + "/layout"
 	for {

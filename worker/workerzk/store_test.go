@@ -3,7 +3,6 @@
 package workerzk_test
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -70,12 +69,9 @@ func TestPermissions(t *testing.T) {
 	need.Must(t, err)
 	conn := ready(t, connect(t, servers, time.Minute, nil))
 	config := workerzk.Config{Path: parent + "/workers", ACL: acl}
-	if _, _, err := conn.Children(parent); !errors.Is(err, zk.ErrNoAuth) {
-		t.Errorf("without the password: %v", err)
-	}
-	if err := workerzk.NewStore(conn, config).Prepare(t.Context(), slog.Default()); err == nil || !strings.Contains(err.Error(), "the user needs cdrw on the node and its parent") {
-		t.Errorf("%v; want the permissions", err)
-	}
+	_, _, err = conn.Children(parent)
+	need.Error(t, err, zk.ErrNoAuth)
+	need.Error(t, workerzk.NewStore(conn, config).Prepare(t.Context(), slog.Default()), zk.ErrNoAuth, "the user needs cdrw on the node and its parent")
 	need.Must(t, conn.AddAuth("digest", []byte("ids:secret")))
 	lifecycle.Run(t, func(c lease.Config) *lease.Leaser { return lease.New(workerzk.NewStore(conn, config), c) })
 }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // number reads a variable of the environment.
@@ -26,9 +28,9 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 	return n
 }
 
-func urls(servers []*server) (list []string) {
+func urls(servers []*servertest.Member) (list []string) {
 	for _, s := range servers {
-		list = append(list, s.url())
+		list = append(list, s.Endpoint)
 	}
 	return list
 }
@@ -50,14 +52,14 @@ func TestKilledServers(t *testing.T) {
 				switch round % 3 {
 				case 0:
 					s.Kill()
-					s.start(t)
+					s.Restart(t)
 				case 1:
 					s.Pause()
 					time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))
 					s.Continue()
 				case 2:
 					s.Stop()
-					s.start(t)
+					s.Restart(t)
 				}
 			}
 			crowd.end(t)
@@ -75,7 +77,7 @@ func TestRollingRestart(t *testing.T) {
 			crowd := newCrowd(t, b, urls(servers), patience, true)
 			for _, s := range servers {
 				s.Stop()
-				s.start(t)
+				s.Restart(t)
 			}
 			crowd.end(t)
 		})

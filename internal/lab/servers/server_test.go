@@ -5,12 +5,15 @@ package servers
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
@@ -67,45 +70,52 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// server is a process that starts again at the same address.
-type server struct {
-	address, file string
-	*servertest.Process
-}
-
 // newServers starts three servers on one database. more is a line of orders, or of the config.
-func newServers(t *testing.T, database servertest.Database, delay, more string) (servers []*server) {
+func newServers(t *testing.T, database servertest.Database, delay, more string) (servers []*servertest.Member) {
 	t.Helper()
+	path, err := program()
+	need.Must(t, err)
 	db := database.Start(t, dbtest.Answers)
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
 		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), more, delay)
 		need.Must(t, os.WriteFile(file, []byte(text), 0o600))
-		s := &server{address: address, file: file}
-		s.start(t)
+		s := servertest.Program{
+			Command: func(string) *exec.Cmd { return exec.Command(path, "--config", file) },
+			End:     syscall.SIGKILL,
+			Ready:   ready,
+		}.At(address)
+		s.Restart(t)
 		servers = append(servers, s)
 	}
 	return servers
 }
 
-func (s *server) url() string { return "http://" + s.address }
+// ready returns nil if the server at an address is ready.
+func ready(address string) error {
+	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + address + "/readyz")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
 
-// start starts the server, and waits until it is ready.
-func (s *server) start(t *testing.T) {
+// newBalancer leads each connection to a random server that is ready, and returns its URL.
+func newBalancer(t *testing.T, servers []*servertest.Member) string {
 	t.Helper()
-	path, err := program()
-	need.Must(t, err)
-	s.Process = servertest.Start(t, func() error {
-		response, err := http.Get(s.url() + "/readyz")
-		if err != nil {
-			return err
+	return "http://" + servertest.NewLink(t, func() string {
+		for _, i := range rand.Perm(len(servers)) {
+			if ready(servers[i].Address) == nil {
+				return servers[i].Address
+			}
 		}
-		defer response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			return errors.New(response.Status)
-		}
-		return nil
-	}, path, "--config", s.file)
+		return "127.0.0.1:0" // where nobody listens
+	}).Address()
 }
 
 // databases are what servers share.

@@ -5,10 +5,8 @@ package torture
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,7 +24,7 @@ var must = need.Must
 // backend is a store under torture.
 type backend struct {
 	url      func(addresses []string) string
-	servers  []*server            // none for SQLite
+	servers  []*servertest.Member // none for SQLite
 	links    [][]*servertest.Link // of each seat, one to each server
 	counters bool                 // segments have a store there
 }
@@ -90,14 +88,12 @@ func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
 	return b.serve(ctx, t, servertest.ZooKeeperPrograms(t, dir, members, nil)...)
 }
 
-// startKube starts a Kubernetes API server and its etcd, whose address changes. Both are
-// servers of the backend.
+// startKube starts a Kubernetes API server and its etcd. Both are servers of the backend.
 func startKube(ctx context.Context, t *testing.T, dir string) *backend {
-	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0]}
-	detour := servertest.NewLink(t, etcd.address)
-	program := servertest.KubeProgram(t, dir, "http://"+detour.Address())
-	t.Cleanup(etcd.kill)
-	must(t, etcd.start(ctx))
+	etcd := servertest.EtcdPrograms(t, dir, 1)[0].At(servertest.Addresses(t, 1)[0])
+	program := servertest.KubeProgram(t, dir, etcd.Endpoint)
+	t.Cleanup(func() { end(etcd) })
+	must(t, startAll(ctx, []*servertest.Member{etcd}))
 	b := &backend{url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
 	b.serve(ctx, t, program)
 	b.servers = append(b.servers, etcd) // processes reach only the first
@@ -106,27 +102,35 @@ func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 
 // serve starts servers, and the links to them.
 func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertest.Program) *backend {
-	for _, program := range programs {
-		s := &server{Program: program}
-		t.Cleanup(s.kill)
+	for i, address := range servertest.Addresses(t, len(programs)) {
+		s := programs[i].At(address)
+		t.Cleanup(func() { end(s) })
 		b.servers = append(b.servers, s)
 	}
 	must(t, startAll(ctx, b.servers))
 	for range seats {
 		var own []*servertest.Link
 		for _, s := range b.servers {
-			own = append(own, servertest.NewLink(t, s.address))
+			own = append(own, servertest.NewLink(t, func() string { return s.Address }))
 		}
 		b.links = append(b.links, own)
 	}
 	return b
 }
 
-// startAll starts servers at the same time: those of a cluster wait for each other.
-func startAll(ctx context.Context, servers []*server) error {
+// startAll starts servers at the same time: those of a cluster wait for each other. The first
+// attempts can fail because of a lock, or of a process that has not ended yet.
+func startAll(ctx context.Context, servers []*servertest.Member) error {
 	var starting errgroup.Group
 	for _, s := range servers {
-		starting.Go(func() error { return s.start(ctx) })
+		starting.Go(func() (err error) {
+			for range 100 {
+				if err = s.Launch(ctx); err == nil || sleep(ctx, 200*time.Millisecond) != nil {
+					break
+				}
+			}
+			return err
+		})
 	}
 	return starting.Wait()
 }
@@ -154,7 +158,7 @@ func (b *backend) with(ctx context.Context, f func(a *access) error) error {
 	}
 	var addresses []string
 	for _, s := range b.servers {
-		addresses = append(addresses, s.address())
+		addresses = append(addresses, s.Address)
 	}
 	var a *access
 	err := retry(func() (err error) { a, err = open(b.url(addresses)); return err })
@@ -197,43 +201,9 @@ func (b *backend) end(ctx context.Context, empty bool) (rows []leasestore.Row, c
 	return rows, counter, err
 }
 
-// server is a server that the run starts, kills and starts again. Each start is at another
-// address, so that nobody else can have taken the port.
-type server struct {
-	servertest.Program
-	process *servertest.Process
-	at      atomic.Pointer[string]
-}
-
-// address returns the address of the last start.
-func (s *server) address() string { return *s.at.Load() }
-
-// start starts the server and waits until it answers. The first attempts can fail because
-// of a lock, or of a process that has not ended yet.
-func (s *server) start(ctx context.Context) error {
-	var failed error
-	for range 100 {
-		address, err := servertest.Address()
-		if err != nil {
-			return err
-		}
-		process, err := s.Launch(ctx, address)
-		if err == nil {
-			s.process = process
-			s.at.Store(&address)
-			return nil
-		}
-		failed = err
-		if sleep(ctx, 200*time.Millisecond) != nil {
-			break
-		}
-	}
-	return fmt.Errorf("start a server: %w", failed)
-}
-
-// kill ends the server and all its processes at once.
-func (s *server) kill() {
-	if s.process != nil {
-		s.process.Kill()
+// end ends a server and all its processes at once, if it runs.
+func end(s *servertest.Member) {
+	if s.Process != nil {
+		s.Kill()
 	}
 }

@@ -45,7 +45,7 @@ func outage(n *nemesis) {
 	}
 	n.havoc(func() error {
 		for _, s := range victims {
-			s.process.End(syscall.SIGKILL)
+			s.End(syscall.SIGKILL)
 		}
 		_ = sleep(n.ctx, d)
 		n.note("server outages", 1)

@@ -3,10 +3,12 @@
 package need
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -74,5 +76,19 @@ func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Error fails the test unless err matches target, if that is not nil, and has each of the texts.
+func Error(t testing.TB, err, target error, texts ...string) {
+	t.Helper()
+	if err == nil || target != nil && !errors.Is(err, target) {
+		t.Errorf("%v; want an error that matches %v", err, target)
+		return
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("%v; want %q in it", err, text)
+		}
 	}
 }

@@ -3,7 +3,6 @@
 package servertest
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -36,13 +35,11 @@ var locks = sync.OnceValues(func() (*os.File, error) {
 	return os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("uidring-test-ports-%d", os.Getuid())), os.O_RDWR|os.O_CREATE, 0o600)
 })
 
-// Address returns an address on loopback that nobody listens on, and that no other test
-// gets.
-func Address() (string, error) {
+// Addresses returns n addresses on loopback that nobody listens on, and that no other test gets.
+func Addresses(t testing.TB, n int) (addresses []string) {
+	t.Helper()
 	file, err := locks()
-	if err != nil {
-		return "", err
-	}
+	need.Must(t, err)
 	for range ports {
 		port := firstPort + (first+tried.Add(1))%ports
 		if syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Start: port, Len: 1}) != nil {
@@ -50,20 +47,12 @@ func Address() (string, error) {
 		}
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		if listener, err := net.Listen("tcp", address); err == nil {
-			return address, listener.Close()
+			need.Must(t, listener.Close())
+			if addresses = append(addresses, address); len(addresses) == n {
+				return addresses
+			}
 		}
 	}
-	return "", errors.New("no port is free")
-}
-
-// Addresses returns addresses as [Address] does.
-func Addresses(t testing.TB, n int) []string {
-	t.Helper()
-	addresses := make([]string, n)
-	for i := range addresses {
-		var err error
-		addresses[i], err = Address()
-		need.Must(t, err)
-	}
-	return addresses
+	t.Fatal("no port is free")
+	return nil
 }

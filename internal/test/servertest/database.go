@@ -24,12 +24,7 @@ type Database struct {
 
 // With returns the database with more arguments for the server.
 func (d Database) With(args ...string) Database {
-	command := d.Command
-	d.Command = func(port string) *exec.Cmd {
-		cmd := command(port)
-		cmd.Args = append(cmd.Args, args...)
-		return cmd
-	}
+	d.Args = args
 	return d
 }
 
@@ -59,13 +54,7 @@ func Postgres(t *testing.T, dir string) Database {
 	initdb, daemon := Find(t, "initdb"), Find(t, "postgres")
 	data := filepath.Join(dir, "data")
 	need.Must(t, os.Mkdir(data, 0o700))
-	credential, err := giveAway(data)
-	need.Must(t, err)
-	as := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(name, args...)
-		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: credential}
-		return cmd
-	}
+	as := unprivileged(t, data)
 	execute(t, as(initdb, "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"))
 	command := func(port string) *exec.Cmd {
 		return as(daemon, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1",
@@ -80,20 +69,17 @@ func Postgres(t *testing.T, dir string) Database {
 func PgBouncer(t *testing.T, server string) string {
 	t.Helper()
 	program, dir := Find(t, "pgbouncer"), t.TempDir()
-	host, port, err := net.SplitHostPort(server)
-	need.Must(t, err)
-	credential, err := giveAway(dir)
+	host, behind, err := net.SplitHostPort(server)
 	need.Must(t, err)
 	address, config := Addresses(t, 1)[0], filepath.Join(dir, "pgbouncer.ini")
-	_, own, err := net.SplitHostPort(address)
-	need.Must(t, err)
 	need.Must(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=postgres\n[pgbouncer]\nlisten_addr=127.0.0.1\nlisten_port=%s\n"+
-		"unix_socket_dir=\nauth_type=any\npool_mode=transaction\ndefault_pool_size=1\n", host, port, own), 0o644))
-	Program{func(string) *exec.Cmd {
-		cmd := exec.Command(program, config)
-		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: credential}
-		return cmd
-	}, syscall.SIGKILL, dial}.start(t, address)
+		"unix_socket_dir=\nauth_type=any\npool_mode=transaction\ndefault_pool_size=1\n", host, behind, port(address)), 0o644))
+	as := unprivileged(t, dir)
+	Program{
+		Command: func(string) *exec.Cmd { return as(program, config) },
+		End:     syscall.SIGKILL,
+		Ready:   dial,
+	}.At(address).Restart(t)
 	return address
 }
 
@@ -108,9 +94,8 @@ func dial(address string) error {
 
 // Server is a [Database] that runs.
 type Server struct {
-	*Process
+	*Member
 	Database
-	Address string // each start has another, so that nobody else can have taken the port
 }
 
 // Start starts the server, also again after Kill. open returns nil if it can connect to a
@@ -118,35 +103,38 @@ type Server struct {
 func (d Database) Start(t *testing.T, open func(url string) error) *Server {
 	t.Helper()
 	d.Ready = func(address string) error { return open(d.URL(address)) }
-	address := Addresses(t, 1)[0]
-	return &Server{d.start(t, address), d, address}
+	m := d.At(Addresses(t, 1)[0])
+	m.Restart(t)
+	return &Server{m, d}
 }
 
-// giveAway makes a user other than root the owner of dir, since PostgreSQL refuses to run
-// as root. It returns nil if this process is not root's.
-func giveAway(dir string) (*syscall.Credential, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
+// unprivileged makes a user other than root the owner of dir, since PostgreSQL refuses to run as
+// root, and returns how to make commands of that user. If this process is not root's, they are its own.
+func unprivileged(t testing.TB, dir string) func(name string, args ...string) *exec.Cmd {
+	t.Helper()
+	var credential *syscall.Credential
+	if os.Getuid() == 0 {
+		u, err := user.Lookup("postgres")
 		if err != nil {
-			continue
+			u, err = user.Lookup("nobody")
 		}
-		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-		if err1 != nil || err2 != nil || uid == 0 {
-			continue
-		}
+		need.Must(t, err)
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		need.Must(t, err)
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		need.Must(t, err)
 		// The user has to pass through the folders above, which are the test's own.
 		for above := filepath.Dir(dir); above != filepath.Clean(os.TempDir()) && above != "/"; above = filepath.Dir(above) {
-			if err := os.Chmod(above, 0o711); err != nil {
-				return nil, err
-			}
+			need.Must(t, os.Chmod(above, 0o711))
 		}
-		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(dir, int(uid), int(gid))
+		need.Must(t, os.Chown(dir, int(uid), int(gid)))
+		credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
-	return nil, fmt.Errorf("there is no user to run PostgreSQL as")
+	return func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: credential}
+		return cmd
+	}
 }
 
 func execute(t testing.TB, cmd *exec.Cmd) {

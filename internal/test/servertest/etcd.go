@@ -26,31 +26,20 @@ func EtcdPrograms(t testing.TB, dir string, members int, args ...string) []Progr
 	for i, peer := range peers {
 		programs[i] = Program{func(port string) *exec.Cmd {
 			client, own := "http://127.0.0.1:"+port, "http://"+peer
-			return exec.Command(program, append([]string{
+			return exec.Command(program,
 				"--name", fmt.Sprintf("m%d", i), "--data-dir", filepath.Join(dir, fmt.Sprint(i)), "--initial-cluster", strings.Join(cluster, ","),
 				"--listen-client-urls", client, "--advertise-client-urls", client,
-				"--listen-peer-urls", own, "--initial-advertise-peer-urls", own,
-			}, args...)...)
-		}, syscall.SIGKILL, healthy}
+				"--listen-peer-urls", own, "--initial-advertise-peer-urls", own)
+		}, args, syscall.SIGKILL, healthy}
 	}
 	return programs
 }
 
-// Etcd is a member of a cluster that runs.
-type Etcd struct {
-	*member
-	Endpoint string // its URL
-}
-
 // StartEtcd starts a cluster on a new directory. It skips the test where there is no
 // etcd.
-func StartEtcd(t testing.TB, members int, args ...string) []*Etcd {
+func StartEtcd(t testing.TB, members int, args ...string) []*Member {
 	t.Helper()
-	var started []*Etcd
-	for _, m := range startAll(t, EtcdPrograms(t, t.TempDir(), members, args...)) {
-		started = append(started, &Etcd{m, "http://" + m.Address})
-	}
-	return started
+	return startAll(t, EtcdPrograms(t, t.TempDir(), members, args...))
 }
 
 // healthy returns nil if the member has a leader.
@@ -65,13 +54,4 @@ func healthy(address string) error {
 		return fmt.Errorf("/health answers %s", response.Status)
 	}
 	return nil
-}
-
-// Endpoints returns the URLs of members.
-func Endpoints(members []*Etcd) []string {
-	var endpoints []string
-	for _, m := range members {
-		endpoints = append(endpoints, m.Endpoint)
-	}
-	return endpoints
 }

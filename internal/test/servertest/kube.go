@@ -76,13 +76,13 @@ func KubeProgram(t testing.TB, dir, etcd string) Program {
 			"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file="+accounts, "--service-account-signing-key-file="+accounts, "--token-auth-file="+users,
 			"--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount", "--profiling=false")
-	}, syscall.SIGKILL, kubeReady}
+	}, nil, syscall.SIGKILL, kubeReady}
 }
 
 // Kube is a running Kubernetes API server with its own etcd.
 type Kube struct {
-	*member
-	Etcd *Etcd
+	*Member
+	Etcd *Member
 	dir  string
 }
 
@@ -99,16 +99,11 @@ func StartKube(t testing.TB) *Kube {
 // kills the server and its Etcd.
 func LaunchKube(t testing.TB, dir string) *Kube {
 	t.Helper()
-	ctx, addresses := context.Background(), Addresses(t, 2)
-	etcd := &Etcd{&member{Address: addresses[0], program: EtcdPrograms(t, dir, 1)[0]}, "http://" + addresses[0]}
-	k := &Kube{&member{Address: addresses[1], program: KubeProgram(t, dir, etcd.Endpoint)}, etcd, dir}
-	var err error
-	etcd.Process, err = etcd.program.Launch(ctx, etcd.Address)
-	need.Must(t, err)
-	if k.Process, err = k.program.Launch(ctx, k.Address); err != nil {
-		etcd.Kill()
-		t.Fatal(err)
-	}
+	addresses := Addresses(t, 2)
+	etcd := EtcdPrograms(t, dir, 1)[0].At(addresses[0])
+	k := &Kube{KubeProgram(t, dir, etcd.Endpoint).At(addresses[1]), etcd, dir}
+	need.Must(t, etcd.Launch(context.Background()))
+	need.Must(t, k.Launch(context.Background()))
 	return k
 }
 

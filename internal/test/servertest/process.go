@@ -54,13 +54,15 @@ func port(address string) string {
 // data.
 type Program struct {
 	Command func(port string) *exec.Cmd // not started yet
+	Args    []string                    // more arguments of the command
 	End     syscall.Signal              // ends the server and all its processes at once
 	Ready   func(address string) error  // nil is that the server serves
 }
 
-// Launch starts the server and waits until it serves. The caller kills the process.
-func (p Program) Launch(ctx context.Context, address string) (*Process, error) {
+// launch starts the server and waits until it serves.
+func (p Program) launch(ctx context.Context, address string) (*Process, error) {
 	process := &Process{cmd: p.Command(port(address)), kill: p.End, gone: make(chan struct{})}
+	process.cmd.Args = append(process.cmd.Args, p.Args...)
 	process.cmd.Dir = cmp.Or(process.cmd.Dir, "/")
 	process.cmd.Stdout, process.cmd.Stderr = &process.output, &process.output
 	if process.cmd.SysProcAttr == nil {
@@ -81,44 +83,48 @@ func (p Program) Launch(ctx context.Context, address string) (*Process, error) {
 	return process, nil
 }
 
-// start starts the server, and kills it at the end of the test.
-func (p Program) start(t testing.TB, address string) *Process {
-	t.Helper()
-	process, err := p.Launch(t.Context(), address)
-	need.Must(t, err)
-	t.Cleanup(process.Kill)
-	return process
-}
-
-// Start starts a server, and waits until ready returns nil. At the end of the test it
-// kills the server.
-func Start(t testing.TB, ready func() error, program string, args ...string) *Process {
-	t.Helper()
-	cmd := exec.Command(program, args...)
-	cmd.Dir = t.TempDir()
-	return Program{func(string) *exec.Cmd { return cmd }, syscall.SIGKILL, func(string) error { return ready() }}.start(t, "")
-}
-
-// member is a server, maybe of a cluster, that starts again at the same address.
-type member struct {
+// Member is a server, maybe of a cluster, that starts again at the same address.
+type Member struct {
 	*Process
-	Address string
-	program Program
+	Address  string
+	Endpoint string // the URL of an HTTP server there
+	program  Program
 }
 
-// Restart starts the server again, after its end, on what it has on disk.
-func (m *member) Restart(t testing.TB) {
+// At returns the server at an address, which does not run yet.
+func (p Program) At(address string) *Member {
+	return &Member{Address: address, Endpoint: "http://" + address, program: p}
+}
+
+// Launch starts the server, also again after its end on what it has on disk, and waits until it
+// serves. The caller kills it.
+func (m *Member) Launch(ctx context.Context) (err error) {
+	m.Process, err = m.program.launch(ctx, m.Address)
+	return err
+}
+
+// Restart is Launch for a server that is killed at the end of the test.
+func (m *Member) Restart(t testing.TB) {
 	t.Helper()
-	m.Process = m.program.start(t, m.Address)
+	need.Must(t, m.Launch(t.Context()))
+	t.Cleanup(m.Process.Kill)
+}
+
+// Hosts returns the addresses of servers.
+func Hosts(members []*Member) (hosts []string) {
+	for _, m := range members {
+		hosts = append(hosts, m.Address)
+	}
+	return hosts
 }
 
 // startAll starts programs at the same time: those of a cluster wait for each other.
-func startAll(t testing.TB, programs []Program) []*member {
+func startAll(t testing.TB, programs []Program) []*Member {
 	t.Helper()
-	members := make([]*member, len(programs))
+	members := make([]*Member, len(programs))
 	var starting sync.WaitGroup
 	for i, address := range Addresses(t, len(programs)) {
-		members[i] = &member{Address: address, program: programs[i]}
+		members[i] = programs[i].At(address)
 		starting.Go(func() { members[i].Restart(t) })
 	}
 	starting.Wait()

@@ -28,33 +28,25 @@ func RedisProgram(t testing.TB, dir string, args ...string) Program {
 	program := Find(t, "redis-server")
 	return Program{func(port string) *exec.Cmd {
 		return exec.Command(program, append(slices.Clone(args), "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "")...)
-	}, syscall.SIGKILL, ping}
+	}, nil, syscall.SIGKILL, ping}
 }
 
 // Redis is a server that runs.
 type Redis struct {
-	*Process
-	Dir     string // of its data
-	program Program
-	at      atomic.Pointer[string] // its address; each start has another
+	*Member
+	Dir string                // of its data
+	at  atomic.Pointer[Redis] // the server that Address and Dial lead to
 }
 
 // StartRedis starts a server on a new directory. It skips the test where there is no
 // Redis.
 func StartRedis(t testing.TB, args ...string) *Redis {
 	t.Helper()
-	s := &Redis{Dir: t.TempDir()}
-	s.program = RedisProgram(t, s.Dir, args...)
+	dir := t.TempDir()
+	s := &Redis{Member: RedisProgram(t, dir, args...).At(Addresses(t, 1)[0]), Dir: dir}
 	s.Restart(t)
+	s.Moves(s)
 	return s
-}
-
-// Restart starts the server again, after its end, at another address.
-func (s *Redis) Restart(t testing.TB) {
-	t.Helper()
-	address := Addresses(t, 1)[0]
-	s.Process = s.program.start(t, address)
-	s.at.Store(&address)
 }
 
 // ping returns nil if a server has loaded its data, even if it demands a password.
@@ -91,13 +83,13 @@ func (s *Redis) Command(t testing.TB, command string) string {
 	return answer
 }
 
-// Address returns the server's present address.
-func (s *Redis) Address() string { return *s.at.Load() }
+// Address returns the address of the server, or of the one that it moves to.
+func (s *Redis) Address() string { return s.at.Load().Member.Address }
 
 // Moves makes Address and Dial lead to another server.
-func (s *Redis) Moves(to *Redis) { s.at.Store(to.at.Load()) }
+func (s *Redis) Moves(to *Redis) { s.at.Store(to) }
 
-// Dial connects to the server's present address, whatever address it is called with.
+// Dial connects to Address, whatever address it is called with.
 func (s *Redis) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", s.Address())
 }

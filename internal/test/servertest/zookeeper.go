@@ -3,7 +3,6 @@
 package servertest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -63,75 +62,41 @@ func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to str
 		folder := filepath.Join(dir, fmt.Sprint(i))
 		need.Must(t, os.Mkdir(folder, 0o700))
 		need.Must(t, os.WriteFile(filepath.Join(folder, "myid"), fmt.Append(nil, i+1), 0o600))
-		programs[i] = zookeeper(jars, folder, peers.String())
+		programs[i] = Program{func(port string) *exec.Cmd {
+			config := filepath.Join(folder, "zoo.cfg")
+			_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
+				"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, &peers), 0o600) // without the file the server ends with an error
+			class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // also for a single server
+			return exec.Command("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
+		}, nil, syscall.SIGKILL, serves}
 	}
 	return programs
 }
 
-func zookeeper(jars, folder, peers string) Program {
-	return Program{func(port string) *exec.Cmd {
-		config := filepath.Join(folder, "zoo.cfg")
-		_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
-			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // without the file the server ends with an error
-		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // also for a single server
-		return exec.Command("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
-	}, syscall.SIGKILL, serves}
-}
-
-// ZooKeeper is a running member of an ensemble.
-type ZooKeeper struct{ *member }
-
 // StartZooKeeper starts an ensemble on a new directory. Without ZooKeeper, it skips the test. detour is that of [ZooKeeperPrograms].
-func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
+func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*Member {
 	t.Helper()
-	var servers []*ZooKeeper
-	for _, m := range startAll(t, ZooKeeperPrograms(t, t.TempDir(), members, detour)) {
-		servers = append(servers, &ZooKeeper{m})
-	}
-	return servers
-}
-
-// LaunchZooKeeper starts one server for several tests, with its data in folder. The caller
-// kills it.
-func LaunchZooKeeper(folder, address string) (*ZooKeeper, error) {
-	jars, err := Classpath()
-	if err != nil {
-		return nil, err
-	}
-	program := zookeeper(jars, folder, "")
-	process, err := program.Launch(context.Background(), address)
-	return &ZooKeeper{&member{process, address, program}}, err
+	return startAll(t, ZooKeeperPrograms(t, t.TempDir(), members, detour))
 }
 
 func serves(address string) error {
-	if mode(address, time.Second) == "" { // a server that is starting may not answer
+	if ZooKeeperMode(address) == "" {
 		return errors.New("it has no mode")
 	}
 	return nil
 }
 
-// Mode is leader, follower or standalone; it is empty while the server does not serve.
-func (s *ZooKeeper) Mode() string { return mode(s.Address, 10*time.Second) }
-
-func mode(address string, patience time.Duration) string {
+// ZooKeeperMode is leader, follower or standalone; it is empty while the server does not serve.
+func ZooKeeperMode(address string) string {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return ""
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(time.Second)) // a server that is starting may not answer
 	_, _ = io.WriteString(conn, "srvr")
 	stats, _ := io.ReadAll(conn)
 	_, mode, _ := strings.Cut(string(stats), "Mode: ")
 	mode, _, _ = strings.Cut(mode, "\n")
 	return mode
-}
-
-// Hosts returns the addresses of servers.
-func Hosts(servers []*ZooKeeper) []string {
-	var hosts []string
-	for _, s := range servers {
-		hosts = append(hosts, s.Address)
-	}
-	return hosts
 }

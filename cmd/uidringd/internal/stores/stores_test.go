@@ -102,7 +102,7 @@ func TestEtcd(t *testing.T) {
 // With authentication, etcd gives numbers to those who may write under the prefix.
 func TestEtcdPassword(t *testing.T) {
 	members := servertest.StartEtcd(t, 1)
-	client, err := clientv3.New(clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: servertest.Hosts(members), Logger: zap.NewNop()})
 	need.Must(t, err)
 	defer client.Close()
 	ctx, prefix := t.Context(), workeretcd.DefaultPrefix+"/"
