@@ -85,11 +85,7 @@ func (s server) log(t *testing.T) (path string, size int64) {
 func TestFailover(t *testing.T) {
 	s := start(t, append(soon, servertest.Durable...)...)
 	h := take(t, s.client(t))
-	replica := start(t, "--replicaof", strings.Replace(s.Address(), ":", " ", 1))
-	promoted := replica.client(t)
-	servertest.Eventually(t, "the replica has the row", func() bool {
-		return promoted.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1
-	})
+	replica, promoted := s.replica(t)
 	must(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
 	h.Renew(t)
 	s.Kill()
@@ -103,7 +99,7 @@ func TestDemoted(t *testing.T) {
 	s := start(t, append(soon, servertest.Durable...)...)
 	client := s.client(t)
 	h := take(t, client, lease.Config{Expiry: time.Hour, Window: time.Hour})
-	replica := start(t, "--replicaof", strings.Replace(s.Address(), ":", " ", 1))
+	replica, _ := s.replica(t)
 	var idle []*redis.Conn
 	for range 8 { // more than the client tries again
 		idle = append(idle, client.Conn())
@@ -112,10 +108,6 @@ func TestDemoted(t *testing.T) {
 	for _, conn := range idle {
 		must(t, conn.Close())
 	}
-	promoted := replica.client(t)
-	servertest.Eventually(t, "the replica has the row", func() bool {
-		return promoted.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1
-	})
 	replica.Command(t, "REPLICAOF NO ONE")
 	s.Command(t, "REPLICAOF "+strings.Replace(replica.Address(), ":", " ", 1))
 	s.Moves(replica.Redis)

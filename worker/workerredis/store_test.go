@@ -44,6 +44,15 @@ func start(t *testing.T, args ...string) server {
 	return server{servertest.StartRedis(t, args...)}
 }
 
+// replica starts a replica that has the rows of s.
+func (s server) replica(t *testing.T, args ...string) (server, *redis.Client) {
+	t.Helper()
+	replica := start(t, append(args, "--replicaof", strings.Replace(s.Address(), ":", " ", 1))...)
+	client := replica.client(t)
+	servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
+	return replica, client
+}
+
 // client returns a client that finds the server wherever it is.
 func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Client {
 	t.Helper()
@@ -69,20 +78,25 @@ var request = lease.Request{Limit: holdertest.Range.To, Clock: time.Now, Granted
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sent counts the commands of clients.
-type sent struct{ atomic.Int64 }
+// hook stands before the commands of a client.
+type hook func(next redis.ProcessHook) redis.ProcessHook
 
-func (*sent) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (s *sent) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		s.Add(1)
-		return next(ctx, cmd)
-	}
+func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return h(next) }
+
+func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }
 
-func (*sent) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+// counts is a hook that counts commands.
+func counts(n *atomic.Int64) hook {
+	return func(next redis.ProcessHook) redis.ProcessHook {
+		return func(ctx context.Context, cmd redis.Cmder) error {
+			n.Add(1)
+			return next(ctx, cmd)
+		}
+	}
 }
 
 func TestSuite(t *testing.T) {
@@ -94,14 +108,14 @@ func TestSuite(t *testing.T) {
 		"cluster": func(t *testing.T) redis.UniversalClient { return cluster.cluster(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var counts sync.Map // by the store's name
+			var sent sync.Map // by the store's name
 			leasetest.Suite{
 				Open: func(t *testing.T) leasetest.Opener {
-					prefix, count := "{"+t.Name()+"}", new(sent)
-					counts.Store("redis "+prefix, count)
+					prefix, count := "{"+t.Name()+"}", new(atomic.Int64)
+					sent.Store("redis "+prefix, count)
 					return func(t *testing.T) leasestore.Store {
 						c := client(t)
-						c.AddHook(count)
+						c.AddHook(counts(count))
 						return workerredis.NewStore(c, workerredis.Config{Prefix: prefix})
 					}
 				},
@@ -109,8 +123,8 @@ func TestSuite(t *testing.T) {
 					must(t, client(t).HDel(t.Context(), strings.TrimPrefix(s.String(), "redis ")+":numbers", fmt.Sprintf("%019d", number)).Err())
 				},
 				Requests: func(_ *testing.T, s leasestore.Store) int64 {
-					count, _ := counts.Load(s.String())
-					return count.(*sent).Load()
+					count, _ := sent.Load(s.String())
+					return count.(*atomic.Int64).Load()
 				},
 			}.Run(t)
 		})
@@ -155,38 +169,27 @@ func TestWarningOfCluster(t *testing.T) {
 	}
 }
 
-// reply answers every command of a client with one value.
-type reply []any
-
-func (reply) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (r reply) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(_ context.Context, cmd redis.Cmder) error {
-		cmd.(*redis.Cmd).SetVal([]any(r))
-		return nil
-	}
-}
-
-func (reply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
 // The expiry ends with its last millisecond, by the server's clock.
 func TestExpiryEnds(t *testing.T) {
-	read := func(r reply) (*leasestore.Row, error) {
+	read := func(reply ...any) (*leasestore.Row, error) {
 		client := redis.NewClient(&redis.Options{})
 		defer client.Close()
-		client.AddHook(r)
+		client.AddHook(hook(func(redis.ProcessHook) redis.ProcessHook {
+			return func(_ context.Context, cmd redis.Cmder) error {
+				cmd.(*redis.Cmd).SetVal(reply)
+				return nil
+			}
+		}))
 		row, _, err := workerredis.NewStore(client, workerredis.Config{}).Read(t.Context(), 7, time.Hour)
 		return row, err
 	}
 	for now, want := range map[int64]leasestore.State{3600999: leasestore.StateHeld, 3601000: leasestore.StateExpired} {
-		row, err := read(reply{now, []any{"7", `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`}, []any{}})
+		row, err := read(now, []any{"7", `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`}, []any{})
 		if err != nil || row == nil || row.State != want {
 			t.Errorf("at %d: %+v, %v; want the state %v", now, row, err, want)
 		}
 	}
-	_, err := read(reply{"x"})
+	_, err := read("x")
 	need.Error(t, err, nil, "answered [x]")
 }
 
@@ -207,9 +210,7 @@ func TestReplica(t *testing.T) {
 	master := start(t, soon...)
 	take(t, master.client(t))
 	for _, readOnly := range []string{"yes", "no"} {
-		replica := start(t, "--replicaof", strings.Replace(master.Address(), ":", " ", 1), "--replica-read-only", readOnly)
-		client := replica.client(t)
-		servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
+		_, client := master.replica(t, "--replica-read-only", readOnly)
 		store := workerredis.NewStore(client, workerredis.Config{})
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
 		_, look := store.Look(t.Context(), holdertest.Range, true, time.Hour)
@@ -222,19 +223,17 @@ func TestReplica(t *testing.T) {
 	}
 }
 
-// hanging has a client hang, whatever its context.
-type hanging struct{ sent }
-
-func (*hanging) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(context.Context, redis.Cmder) error { time.Sleep(time.Hour); return nil }
-}
-
 // A server that hangs holds nobody up beyond its context. It is in virtual time.
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 		defer client.Close()
-		client.AddHook(new(hanging))
+		client.AddHook(hook(func(redis.ProcessHook) redis.ProcessHook {
+			return func(context.Context, redis.Cmder) error { // whatever its context
+				time.Sleep(time.Hour)
+				return nil
+			}
+		}))
 		store := workerredis.NewStore(client, workerredis.Config{})
 		leaser := lease.New(store, lease.Config{})
 		for name, method := range map[string]func(ctx context.Context) (any, error){

@@ -15,19 +15,16 @@ import (
 // row gets the node of a number, nil if there is none, and what the node says.
 func (s *store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
 	path := s.number(number)
-	if n, err = s.get(ctx, path); n != nil && err == nil {
-		r, err = parse(path, n)
+	if n, err = s.get(ctx, path); n == nil || err != nil {
+		return nil, r, err
 	}
-	return n, r, err
+	if r, err = leaserow.Parse(n.data); err != nil {
+		return nil, r, foreign(path, err)
+	}
+	return n, r, nil
 }
 
-func parse(path string, n *node) (leaserow.Row, error) {
-	r, err := leaserow.Parse(n.data)
-	if err != nil {
-		err = fmt.Errorf("workerzk: node %s: %w", path, err)
-	}
-	return r, err
-}
+func foreign(path string, err error) error { return fmt.Errorf("workerzk: node %s: %w", path, err) }
 
 // shown is the row as package lease reads it.
 func shown(number int64, r leaserow.Row, n *node) leasestore.Row {
@@ -43,14 +40,6 @@ func (s *store) alive(number int64) string  { return s.number(number) + "/alive"
 func (s *store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
 func (s *store) waiting(in leasestore.Range) string {
 	return s.path + "/waiting/" + leaserow.Digits(in.From) + "-" + leaserow.Digits(in.To)
-}
-
-func parseNumber(path, text string) (int64, error) {
-	n, err := leaserow.Number(text)
-	if err != nil {
-		err = fmt.Errorf("workerzk: node %s: %w", path, err)
-	}
-	return n, err
 }
 
 func (s *store) Read(ctx context.Context, number int64, _ time.Duration) (*leasestore.Row, int64, error) {
@@ -101,9 +90,9 @@ func (s *store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[
 		return nil, nil, err
 	}
 	given, nodes = map[int64]int64{}, map[int64]*node{}
-	err = s.each(ctx, s.counts(), names, func(from int64, path string, n *node) (err error) {
+	err = s.each(ctx, s.counts(), names, func(from int64, n *node) (err error) {
 		nodes[from] = n
-		given[from], err = parseNumber(path, string(n.data))
+		given[from], err = leaserow.Number(string(n.data))
 		return err
 	})
 	return given, nodes, err
@@ -125,8 +114,8 @@ func (s *store) rows(ctx context.Context, within leasestore.Range, limit int) (r
 }
 
 func (s *store) named(ctx context.Context, names []string) (rows []leasestore.Row, err error) {
-	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
-		r, err := parse(path, n)
+	err = s.each(ctx, s.numbers(), names, func(number int64, n *node) error {
+		r, err := leaserow.Parse(n.data)
 		rows = append(rows, shown(number, r, n))
 		return err
 	})
@@ -136,7 +125,7 @@ func (s *store) named(ctx context.Context, names []string) (rows []leasestore.Ro
 const atOnce = 16 // nodes are got at a time
 
 // each gets children of a node, whose names are numbers, and calls call with each.
-func (s *store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
+func (s *store) each(ctx context.Context, parent string, names []string, call func(number int64, n *node) error) error {
 	nodes, errs := make([]*node, len(names)), make([]error, len(names))
 	var getting sync.WaitGroup
 	free := make(chan struct{}, atOnce)
@@ -155,13 +144,12 @@ func (s *store) each(ctx context.Context, parent string, names []string, call fu
 		if n == nil {
 			continue
 		}
-		path := parent + "/" + names[i]
-		number, err := parseNumber(path, names[i])
+		number, err := leaserow.Number(names[i])
 		if err == nil {
-			err = call(number, path, n)
+			err = call(number, n)
 		}
 		if err != nil {
-			return err
+			return foreign(parent+"/"+names[i], err)
 		}
 	}
 	return nil

@@ -53,18 +53,7 @@ func (c Config) Validate() error {
 const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
 
 // ACL returns Perms as zkCli.sh writes them.
-func ACL() string {
-	var letters []byte
-	for _, perm := range []struct {
-		bit    int
-		letter byte
-	}{{zk.PermCreate, 'c'}, {zk.PermDelete, 'd'}, {zk.PermRead, 'r'}, {zk.PermWrite, 'w'}, {zk.PermAdmin, 'a'}} {
-		if Perms&perm.bit != 0 {
-			letters = append(letters, perm.letter)
-		}
-	}
-	return string(letters)
-}
+func ACL() string { return "cdrw" }
 
 // NewLeaser returns a Leaser for numbers in ZooKeeper under DefaultPath. NewLeaser itself does
 // not contact ZooKeeper. For another path, pass a store from NewStore to lease.New. Close conn
@@ -207,8 +196,11 @@ func (s *store) raise(from, next int64, counted *node) (op any, err error) {
 	if counted == nil {
 		return &zk.CreateRequest{Path: path, Data: format(next), Acl: s.acl}, nil
 	}
-	before, err := parseNumber(path, string(counted.data))
-	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, err
+	before, err := leaserow.Number(string(counted.data))
+	if err != nil {
+		return nil, foreign(path, err)
+	}
+	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, nil
 }
 
 func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {

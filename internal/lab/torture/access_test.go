@@ -38,17 +38,12 @@ const tag = "torture"
 
 // access is a process's open connection to a backend.
 type access struct {
-	leases   leases
+	leases   leasestore.Preparer
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
 	sql      *gorm.DB                                  // nil without SQL
 	kube     *http.Client                              // nil without Kubernetes
 	close    func()
-}
-
-type leases interface {
-	leasestore.Store
-	leasestore.Preparer
 }
 
 type counters interface {

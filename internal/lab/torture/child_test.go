@@ -154,10 +154,9 @@ func (c *child) try(ctx context.Context, attempt int64) (_ uid.Generator, err er
 	if c.Kind != kindCounter {
 		return c.stamping(ctx, attempt)
 	}
-	g, err := segment.New(ctx, &reserver{c.access.counters, c}, tag, segment.Config{
+	return segment.New(ctx, &reserver{c.access.counters, c}, tag, segment.Config{
 		Step: firstStep, MaxStep: mostStep, Ahead: ahead, LoadTimeout: time.Second, Logger: silent,
 	})
-	return nilOr(g, err)
 }
 
 // stamping opens a generator with its own lease. The history names the lease by the process and the
@@ -166,17 +165,9 @@ func (c *child) stamping(ctx context.Context, attempt int64) (uid.Generator, err
 	leaser := c.leaser(attempt)
 	switch c.Kind {
 	case kindDefault:
-		return nilOr(uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.now, Logger: silent}))
+		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.now, Logger: silent})
 	case kindSlots:
-		return nilOr(uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Slots: c.slots(), Now: c.now, Logger: silent}))
+		return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Slots: c.slots(), Now: c.now, Logger: silent})
 	}
-	return nilOr(uid.NewCached(ctx, leaser, uid.CachedConfig{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}))
-}
-
-// nilOr keeps a nil pointer from becoming a generator that is not nil.
-func nilOr[G uid.Generator](g G, err error) (uid.Generator, error) {
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
+	return uid.NewCached(ctx, leaser, uid.CachedConfig{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost})
 }

@@ -77,7 +77,7 @@ func (c *child) witnessed(l *lease.Leaser, attempt int64) *witness {
 
 // ledger is a store that reports each write to the parent before it writes.
 type ledger struct {
-	leases
+	leasestore.Preparer
 	child   *child
 	attempt int64
 }
@@ -85,14 +85,14 @@ type ledger struct {
 // Insert reports a number that was never given as -1: the row that has the token shows it.
 func (l *ledger) Insert(ctx context.Context, w leasestore.Write) (number int64, done bool, err error) {
 	done, err = l.write("", w, func() (done bool, err error) {
-		number, done, err = l.leases.Insert(ctx, w)
+		number, done, err = l.Preparer.Insert(ctx, w)
 		return done, err
 	})
 	return number, done, err
 }
 
 func (l *ledger) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
-	return l.write(old, w, func() (bool, error) { return l.leases.Swap(ctx, old, w) })
+	return l.write(old, w, func() (bool, error) { return l.Preparer.Swap(ctx, old, w) })
 }
 
 func (l *ledger) write(old string, w leasestore.Write, do func() (bool, error)) (bool, error) {

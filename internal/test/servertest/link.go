@@ -16,9 +16,8 @@ type Link struct {
 	mu       sync.Mutex
 	healed   *sync.Cond    // of mu: hangs has become false
 	server   func() string // the server's address
-	cut      bool
-	hangs    [2]bool // by Way
-	listener net.Listener
+	hangs    [2]bool       // by Way
+	listener net.Listener  // nil while the link is cut
 	conns    map[net.Conn]bool
 	accepted int
 	carried  [2]Traffic // by Way
@@ -44,7 +43,7 @@ func NewLink(t testing.TB, server func() string) *Link {
 // NewLinkAt is NewLink at an address.
 func NewLinkAt(t testing.TB, here string, server func() string) *Link {
 	t.Helper()
-	l := &Link{server: server, here: here, conns: map[net.Conn]bool{}, cut: true}
+	l := &Link{server: server, here: here, conns: map[net.Conn]bool{}}
 	l.healed = sync.NewCond(&l.mu)
 	need.Must(t, l.Mend())
 	t.Cleanup(func() {
@@ -78,9 +77,9 @@ func (l *Link) Address() string { return l.here }
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.cut {
-		l.cut = true
+	if l.listener != nil {
 		_ = l.listener.Close()
+		l.listener = nil
 	}
 	l.drop()
 }
@@ -132,14 +131,14 @@ func (l *Link) Mend() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.release()
-	if !l.cut {
+	if l.listener != nil {
 		return nil
 	}
 	listener, err := net.Listen("tcp", l.here)
 	if err != nil {
 		return err
 	}
-	l.cut, l.listener, l.here = false, listener, listener.Addr().String()
+	l.listener, l.here = listener, listener.Addr().String()
 	l.running.Go(func() {
 		for {
 			conn, err := listener.Accept()
@@ -167,7 +166,7 @@ func (l *Link) join(client net.Conn) {
 	l.mu.Lock()
 	for _, end := range ends {
 		l.conns[end] = true
-		if l.cut {
+		if l.listener == nil {
 			_ = end.Close()
 		}
 	}

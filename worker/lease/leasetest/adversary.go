@@ -64,7 +64,7 @@ func (b bench) contend() (twice []string) {
 	holdertest.Together(contenders, func(i int) {
 		own := b
 		own.Store = stores[i]
-		for i := 0; i < lives || i < 100*lives && taken.Load() < contested; i++ {
+		for lived := 0; lived < lives || lived < 100*lives && taken.Load() < contested; lived++ {
 			if own.live(book, life.Add(1)) {
 				taken.Add(1)
 			}

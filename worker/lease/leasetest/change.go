@@ -72,23 +72,21 @@ func change(b bench) {
 		for range 3 {
 			own, next := b.another(), b.another()
 			starting.Go(func() { // of the old layout, until that is refused
-				for {
-					if err := start(own, from); err != nil {
-						if !errors.Is(err, lease.ErrLayout) {
-							b.Error(err)
-						}
-						return
-					}
+				var err error
+				for err == nil {
+					err = start(own, from)
+				}
+				if !errors.Is(err, lease.ErrLayout) {
+					b.Error(err)
 				}
 			})
 			starting.Go(func() { // of the new one, as soon as it is accepted
-				for {
-					if err := start(next, to); !errors.Is(err, lease.ErrLayout) {
-						if err != nil {
-							b.Error(err)
-						}
-						return
-					}
+				err := start(next, to)
+				for errors.Is(err, lease.ErrLayout) {
+					err = start(next, to)
+				}
+				if err != nil {
+					b.Error(err)
 				}
 			})
 		}

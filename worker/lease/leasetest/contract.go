@@ -82,9 +82,7 @@ func (b bench) fresh(token string, within leasestore.Range, want int64) {
 
 func (b bench) swaps(old string, w leasestore.Write, want bool) {
 	b.Helper()
-	if done, err := b.Swap(b.Context(), old, w); done != want || err != nil {
-		b.Fatalf("swap %s for %+v: %t, %v; want %t", old, w, done, err, want)
-	}
+	holdertest.Swaps(b, b.Store, old, w, want)
 }
 
 // row returns a row, and checks the fields that the protocol reads.
