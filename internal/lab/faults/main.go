@@ -32,7 +32,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -80,62 +79,59 @@ func run(ctx context.Context, repository, list, only string, dry bool, out io.Wr
 	return check(ctx, repository, faults, out)
 }
 
-// check runs the tests of each fault.
+// check runs the tests of each fault, and before them all tests without a fault.
 func check(ctx context.Context, repository string, faults []fault, out io.Writer) (sound bool, err error) {
 	scratch, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(scratch)
-	workers := 2 * runtime.GOMAXPROCS(0) // tests wait too
-	for i := range workers {
-		clone := exec.CommandContext(ctx, "git", "clone", "-q", repository, folder(scratch, i))
-		if said, err := clone.CombinedOutput(); err != nil {
+	clones := make(chan string, 2*runtime.GOMAXPROCS(0)) // that nobody uses; tests wait too
+	for i := range cap(clones) {
+		clone := filepath.Join(scratch, fmt.Sprint(i))
+		if said, err := exec.CommandContext(ctx, "git", "clone", "-q", repository, clone).CombinedOutput(); err != nil {
 			return false, fmt.Errorf("git clone: %w: %s", err, said)
 		}
+		clones <- clone
+	}
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	counts := make(map[string]int)
+	judge := func(in func(clone string) (verdict, what string)) {
+		clone := <-clones
+		running.Go(func() {
+			verdict, what := in(clone)
+			clones <- clone
+			mu.Lock()
+			defer mu.Unlock()
+			if counts[verdict]++; verdict != "" && ctx.Err() == nil {
+				fmt.Fprintln(out, verdict, what)
+			}
+		})
 	}
 	tests := make(map[target][]string) // of each package
 	for _, f := range faults {
 		for _, t := range f.targets {
 			of := target{module: t.module, name: t.name}
-			tests[of] = append(tests[of], cmp.Or(t.test, "."))
+			tests[of] = append(tests[of], cmp.Or(t.test, ".*"))
 		}
 	}
-	var jobs []func(clone string) (verdict, what string)
 	for of, names := range tests {
-		jobs = append(jobs, func(clone string) (string, string) {
-			said, err := of.run(ctx, clone, strings.Join(names, "|"), 20*time.Minute)
-			if err != nil {
+		of.test = strings.Join(names, "|")
+		judge(func(clone string) (verdict, what string) {
+			if said, err := of.run(ctx, clone, 20*time.Minute); err != nil {
 				return "UNSOUND", fmt.Sprintf("%s %s fails without a fault: %v\n%s", of.module, of.name, err, said)
 			}
 			return "", ""
 		})
 	}
 	for _, f := range faults {
-		jobs = append(jobs, func(clone string) (string, string) { return f.check(ctx, clone), f.String() })
-	}
-	var mu sync.Mutex
-	var running sync.WaitGroup
-	var next atomic.Int64 // job
-	counts := make(map[string]int)
-	for i := range workers {
-		running.Go(func() {
-			for n := int(next.Add(1)) - 1; n < len(jobs) && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
-				verdict, what := jobs[n](folder(scratch, i))
-				mu.Lock()
-				if counts[verdict]++; verdict != "" && ctx.Err() == nil {
-					fmt.Fprintln(out, verdict, what)
-				}
-				mu.Unlock()
-			}
-		})
+		judge(func(clone string) (verdict, what string) { return f.check(ctx, clone), f.String() })
 	}
 	running.Wait()
 	fmt.Fprintf(out, "%d caught, %d missed, %d stale\n", counts["caught"], counts["MISSED"], counts["STALE"])
 	return counts["caught"] == len(faults) && counts["UNSOUND"] == 0 && len(faults) > 0, ctx.Err()
 }
-
-func folder(scratch string, i int) string { return filepath.Join(scratch, fmt.Sprint(i)) }
 
 // parse reads a list. It returns the faults whose text has only.
 func parse(repository, list, only string) (faults []fault, err error) {
@@ -167,17 +163,13 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // check returns what becomes of the fault in a clone: caught, MISSED or STALE.
 func (f fault) check(ctx context.Context, clone string) (verdict string) {
-	git := func(args ...string) error {
-		return exec.Command("git", append([]string{"-C", clone}, args...)...).Run() // even if ctx has ended
-	}
-	sed := exec.CommandContext(ctx, "sed", "-i", f.script, filepath.Join(clone, f.file))
-	err := sed.Run()
-	defer func() {
-		if git("checkout", "-q", ".") != nil { // the next fault would not be alone
+	defer func() { // even if ctx has ended
+		if exec.Command("git", "-C", clone, "checkout", "-q", ".").Run() != nil { // the next fault would not be alone
 			verdict = "STALE"
 		}
 	}()
-	if err != nil || git("diff", "--quiet") == nil {
+	sed := exec.CommandContext(ctx, "sed", "-i", f.script, filepath.Join(clone, f.file))
+	if sed.Run() != nil || exec.CommandContext(ctx, "git", "-C", clone, "diff", "--quiet").Run() == nil {
 		return "STALE"
 	}
 	for _, t := range f.targets {
@@ -185,7 +177,7 @@ func (f fault) check(ctx context.Context, clone string) (verdict string) {
 		if t.test == "" {
 			limit = 10 * time.Minute
 		}
-		switch said, err := t.run(ctx, clone, cmp.Or(t.test, "."), limit); {
+		switch said, err := t.run(ctx, clone, limit); {
 		case strings.Contains(said, "[build failed]"), strings.Contains(said, "[setup failed]"):
 			return "STALE"
 		case err != nil:
@@ -195,12 +187,10 @@ func (f fault) check(ctx context.Context, clone string) (verdict string) {
 	return "MISSED"
 }
 
-// run runs the tests in a clone. It ends the processes that they leave behind.
-func (t target) run(ctx context.Context, clone, tests string, limit time.Duration) (said string, err error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout="+limit.String(), "-run=^("+tests+")$", t.name)
-	if strings.Contains("|"+tests+"|", "|.|") {
-		cmd.Args[len(cmd.Args)-2] = "-run=."
-	}
+// run runs the test in a clone; t.test may be a pattern. It ends the processes that the test leaves behind.
+func (t target) run(ctx context.Context, clone string, limit time.Duration) (said string, err error) {
+	pattern := "^(" + cmp.Or(t.test, ".*") + ")$"
+	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout="+limit.String(), "-run="+pattern, t.name)
 	cmd.Dir = filepath.Join(clone, t.module)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -4,10 +4,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -18,50 +18,60 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // stale reports each fault of the working tree that is stale. It runs no test, and is done in seconds.
 func stale(repository string, faults []fault, out io.Writer) (sound bool, err error) {
 	folders := map[string][]fault{}
+	list := exec.Command("go", "list", "-e", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}")
 	for _, f := range faults {
-		folder, err := filepath.Abs(filepath.Join(repository, filepath.Dir(f.file)))
-		if err != nil {
-			return false, err
+		folder := filepath.Dir(f.file)
+		if folders[folder] == nil {
+			list.Args = append(list.Args, "./"+folder)
 		}
 		folders[folder] = append(folders[folder], f)
 	}
-	packages, exports, err := list(repository, folders)
+	list.Dir, list.Stderr = repository, os.Stderr
+	text, err := list.Output()
 	if err != nil {
 		return false, err
 	}
+	exports := map[string]string{} // files, by import path
+	for line := range strings.Lines(string(text)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		exports[path] = file
+	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	var mu sync.Mutex
-	var checking sync.WaitGroup
+	var checking errgroup.Group
+	checking.SetLimit(runtime.GOMAXPROCS(0))
 	found := 0
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for folder, faults := range folders {
-		checking.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			c := compiler{files: token.NewFileSet(), pkg: packages[folder], exports: exports}
-			c.importer = importer.ForCompiler(c.files, "gc", c.open)
+	for _, faults := range folders {
+		checking.Go(func() error {
+			files := token.NewFileSet()
+			imports := importer.ForCompiler(files, "gc", open)
 			for _, f := range faults {
-				if err := f.stale(repository, &c); err != nil {
+				if err := f.stale(repository, files, imports); err != nil {
 					mu.Lock()
 					found++
 					fmt.Fprintf(out, "STALE %s: %v\n", f, err)
 					mu.Unlock()
 				}
 			}
+			return nil
 		})
 	}
-	checking.Wait()
+	_ = checking.Wait()
 	fmt.Fprintf(out, "%d tried, %d stale\n", len(faults), found)
 	return found == 0 && len(faults) > 0, nil
 }
 
 // stale returns why the fault is stale.
-func (f fault) stale(repository string, c *compiler) error {
+func (f fault) stale(repository string, files *token.FileSet, imports types.Importer) error {
 	path := filepath.Join(repository, f.file)
 	before, err := os.ReadFile(path)
 	if err != nil {
@@ -81,7 +91,7 @@ func (f fault) stale(repository string, c *compiler) error {
 			return fmt.Errorf("%s has no test %s", t.name, t.test)
 		}
 	}
-	return c.check(filepath.Base(path), after)
+	return compile(path, after, files, imports)
 }
 
 func (t target) exists(repository string) bool {
@@ -92,72 +102,26 @@ func (t target) exists(repository string) bool {
 	})
 }
 
-// listed is a package as go list knows it.
-type listed struct {
-	ImportPath, Dir, Export string
-	GoFiles                 []string
-}
-
-// list returns the packages by their folders, and the files of exports by import path.
-func list(repository string, folders map[string][]fault) (packages map[string]listed, exports map[string]string, err error) {
-	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles")
-	for folder := range folders {
-		cmd.Args = append(cmd.Args, folder)
-	}
-	cmd.Dir, cmd.Stderr = repository, os.Stderr
-	text, err := cmd.Output()
-	packages, exports = map[string]listed{}, map[string]string{}
-	for all := json.NewDecoder(bytes.NewReader(text)); err == nil; {
-		var l listed
-		if err = all.Decode(&l); err == nil {
-			packages[l.Dir], exports[l.ImportPath] = l, l.Export
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return packages, exports, err
-}
-
-// compiler checks the types of a package in which one file is replaced.
-type compiler struct {
-	pkg      listed
-	exports  map[string]string
-	files    *token.FileSet
-	importer types.Importer
-	parsed   map[string]*ast.File
-}
-
-func (c *compiler) open(path string) (io.ReadCloser, error) { return os.Open(c.exports[path]) }
-
-func (c *compiler) check(replaced string, text []byte) error {
-	if !slices.Contains(c.pkg.GoFiles, replaced) {
+// compile checks the types of a package in which one file has another text.
+func compile(path string, text []byte, files *token.FileSet, imports types.Importer) error {
+	folder, replaced := filepath.Split(path)
+	pkg, _ := build.ImportDir(folder, 0)
+	if !slices.Contains(pkg.GoFiles, replaced) {
 		return nil // a test, or not Go
 	}
-	parse := func(name string, text any) (*ast.File, error) {
-		return parser.ParseFile(c.files, filepath.Join(c.pkg.Dir, name), text, parser.SkipObjectResolution)
-	}
-	if c.parsed == nil {
-		c.parsed = map[string]*ast.File{}
-		for _, name := range c.pkg.GoFiles {
-			file, err := parse(name, nil)
-			if err != nil {
-				return err
-			}
-			c.parsed[name] = file
-		}
-	}
-	var files []*ast.File
-	for name, file := range c.parsed {
+	var parsed []*ast.File
+	for _, name := range pkg.GoFiles {
+		var source any // that of the file
 		if name == replaced {
-			var err error
-			if file, err = parse(name, text); err != nil {
-				return err
-			}
+			source = text
 		}
-		files = append(files, file)
+		file, err := parser.ParseFile(files, filepath.Join(folder, name), source, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		parsed = append(parsed, file)
 	}
-	config := types.Config{Importer: c.importer}
-	_, err := config.Check(c.pkg.ImportPath, c.files, files, nil)
+	config := types.Config{Importer: imports}
+	_, err := config.Check(pkg.Name, files, parsed, nil)
 	return err
 }
