@@ -1,7 +1,6 @@
 package uidprom
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -21,21 +21,18 @@ import (
 // generator. The collector is safe for concurrent use and starts no goroutine. Each part of an app
 // can register its own collector; a registry rejects a collector that repeats a name.
 func New(generators map[string]uid.Reporter) (prometheus.Collector, error) {
+	faults := invalid.Of("uidprom")
 	if len(generators) == 0 {
-		return nil, fmt.Errorf("uidprom: %w: there is no generator, want one or more", uid.ErrConfig)
+		faults.Add("generators", "empty", "one or more")
 	}
-	var faults []error
 	c := make(collector, 0, len(generators))
 	for _, name := range slices.Sorted(maps.Keys(generators)) {
 		g := generators[name]
-		if err := figures.Check(name, g); err != nil {
-			faults = append(faults, fmt.Errorf("uidprom: %w: %w", uid.ErrConfig, err))
-			continue
-		}
+		faults.Wrap("generators", figures.Check(name, g))
 		// A registry tells collectors apart by constant labels, not by variable ones.
 		c = append(c, source{g, describe(nil, prometheus.Labels{"generator": name})})
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	return c, nil

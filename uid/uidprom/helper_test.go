@@ -21,14 +21,7 @@ func calm() uid.Reporter { return statstest.Still(statstest.Calm()) }
 
 // several are generators of every kind.
 func several() map[string]uid.Reporter {
-	all := map[string]uid.Reporter{}
-	for name, s := range statstest.Clocked() {
-		all[name] = statstest.Still(s)
-	}
-	for name, s := range statstest.Counters() {
-		all[name] = statstest.Still(s)
-	}
-	return all
+	return statstest.Reporters(statstest.Clocked(), statstest.Counters())
 }
 
 // read returns a file.

@@ -1,27 +1,17 @@
 package uidprom
 
 import (
-	"bytes"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
 
 // TestExposition holds the names, types and forms that others read.
 func TestExposition(t *testing.T) {
-	got := text(t, gather(t, several()))
-	const golden = "metrics.txt"
-	if os.Getenv("UIDRING_UPDATE") != "" {
-		need.Must(t, os.WriteFile(golden, got, 0o644))
-	}
-	if want := read(t, golden); !bytes.Equal(got, want) {
-		t.Errorf("a scrape is\n%s\nwant that of %s, to be written anew with UIDRING_UPDATE=1", got, golden)
-	}
+	statstest.Golden(t, "metrics.txt", text(t, gather(t, several())))
 }
 
 // Values that the file has not.

@@ -15,10 +15,10 @@ import (
 
 // TestDocument holds the names and forms that others read.
 func TestDocument(t *testing.T) {
-	h := at(t, several(), counters())
+	h := at(t, statstest.Reporters(statstest.Clocked()), counters())
 	var got bytes.Buffer
 	need.Must(t, json.Indent(&got, get(t, h, "/stats.json").Body.Bytes(), "", "  "))
-	golden(t, "testdata/stats.json", got.Bytes())
+	statstest.Golden(t, "testdata/stats.json", got.Bytes())
 }
 
 // A generator that has no worker number shows none.

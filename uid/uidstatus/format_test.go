@@ -2,10 +2,8 @@ package uidstatus
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/uidring/uidring/internal/figures"
 )
@@ -64,15 +62,6 @@ func TestWhen(t *testing.T) {
 	} {
 		if got := when(noon.Add(d), noon); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-}
-
-func TestShort(t *testing.T) {
-	for _, text := range []string{"", "orders", strings.Repeat("ä", 500), strings.Repeat("\xbf", 500)} {
-		got := short(text)
-		if len(got) > 70 || utf8.ValidString(text) && !utf8.ValidString(got) {
-			t.Errorf("%q", got)
 		}
 	}
 }

@@ -28,6 +28,7 @@ func TestPaths(t *testing.T) {
 		{"/?id=1", "text/html; charset=utf-8", 200, `<tr data-generator="orders"`},
 		{"/?name=nobody", "text/plain; charset=utf-8", 404, `no generator has the name "nobody"`},
 		{"/?name=", "text/plain; charset=utf-8", 404, `no generator has the name ""`},
+		{"/?name=x" + strings.Repeat("ä", 500), "text/plain; charset=utf-8", 404, `the name "x` + strings.Repeat("ä", 31) + `…"`},
 		{"/stats.json", "application/json", 200, `"name":"users"`},
 		{"/stats.json?name=users", "application/json", 200, `"generators":[{"name":"users"`},
 		{"/stats.json?name=nobody", "text/plain; charset=utf-8", 404, `the name "nobody"`},

@@ -23,15 +23,6 @@ var (
 func calm() uid.Reporter { return statstest.Still(statstest.Calm()) }
 func lost() uid.Reporter { return statstest.Still(statstest.Lost()) }
 
-// several are generators of every kind with a clock.
-func several() map[string]uid.Reporter {
-	all := map[string]uid.Reporter{}
-	for name, s := range statstest.Clocked() {
-		all[name] = statstest.Still(s)
-	}
-	return all
-}
-
 // at returns the page with its clock at noon, in a process that is always the same.
 func at(t testing.TB, generators map[string]uid.Reporter, more map[string]uid.Stats) *Page {
 	t.Helper()

@@ -6,7 +6,6 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,19 +14,6 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
-
-// The circle of a segment stands for the range in use and the next one.
-func TestPicture(t *testing.T) {
-	for name, want := range map[string]picture{
-		"invoices": {Center: "1,800", Below: "of 2,000", Full: true, Ready: 900},
-		"parcels":  {Center: "250", Below: "of 1,000", Full: true, Ready: 250},
-		"remote":   {Center: "1,800", Below: "ready"},
-	} {
-		if got := newPicture(counters()[name]); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
-	}
-}
 
 // The only segment has the page, and without any the page says so.
 func TestFewTables(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/statstest"
 )
 
 // drawn are the attributes that pictures and the script are made from.
@@ -19,13 +19,13 @@ var drawn = regexp.MustCompile(`(data-(issued|state|refills|millis)|stroke-dasha
 
 // TestPageText holds what the page says, every label with its value, and draws.
 func TestPageText(t *testing.T) {
-	h := at(t, several(), counters())
+	h := at(t, statstest.Reporters(statstest.Clocked()), counters())
 	var got bytes.Buffer
 	for _, target := range []string{"/", "/?name=orders&id=5313046343901185", "/?name=sessions", "/?name=troubled&id=x", "/?name=lost", "/?name=invoices", "/?name=remote"} {
 		body := get(t, h, target).Body.String()
 		fmt.Fprintf(&got, "== %s\n%s\n%s\n", target, words(body), strings.Join(drawn.FindAllString(body, -1), "\n"))
 	}
-	golden(t, "testdata/page.txt", got.Bytes())
+	statstest.Golden(t, "testdata/page.txt", got.Bytes())
 }
 
 // words returns the texts of a page, one figure a line.
@@ -66,18 +66,5 @@ func TestThisProcess(t *testing.T) {
 	text := process{Program: "shop", PID: 1, Started: noon}.describe(noon.Add(time.Minute))
 	if want := "shop on an unnamed host, process 1, running for 1m"; text != want {
 		t.Errorf("%q, want %q", text, want)
-	}
-}
-
-// golden compares with a file, or writes it anew with UIDRING_UPDATE=1.
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if os.Getenv("UIDRING_UPDATE") != "" {
-		need.Must(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	need.Must(t, err)
-	if !bytes.Equal(got, want) {
-		t.Errorf("got\n%s\nwant that of %s, to be written anew with UIDRING_UPDATE=1", got, path)
 	}
 }

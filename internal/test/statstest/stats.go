@@ -21,6 +21,17 @@ type Still uid.Stats
 // Stats returns s.
 func (s Still) Stats() uid.Stats { return uid.Stats(s) }
 
+// Reporters are generators with all of these statistics.
+func Reporters(groups ...map[string]uid.Stats) map[string]uid.Reporter {
+	all := map[string]uid.Reporter{}
+	for _, group := range groups {
+		for name, s := range group {
+			all[name] = Still(s)
+		}
+	}
+	return all
+}
+
 // Calm is a cached generator that is in order.
 func Calm() uid.Stats {
 	return uid.Stats{
