@@ -1,17 +1,11 @@
 package readme
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/uidring/uidring/internal/test/need"
 )
 
 // ofCalls are the exported errors of the packages below that stop no start: a call returns them, or a hook gets them.
@@ -49,32 +43,32 @@ func TestIncidents(t *testing.T) {
 
 	exported, warnings := 0, 0
 	entries := regexp.MustCompile("`[^`]+`").FindAllString(section("Alerts")+section("Warnings"), -1)
-	inFiles(t, func(path string, file *ast.File, constants map[string]string) {
+	files, constants := sources(t)
+	for path, source := range files {
 		if regexp.MustCompile(`^(bits|padding|uid|uid/[a-z/]+|worker|worker/[a-z]+)/[^/]+$`).MatchString(path) {
-			for name := range values(file, token.VAR) {
-				full := file.Name.Name + "." + name
-				if !strings.HasPrefix(name, "Err") || slices.Contains(ofCalls, full) {
+			name := regexp.MustCompile(`(?m)^package (\w+)`).FindStringSubmatch(source)[1]
+			for _, found := range variable.FindAllStringSubmatch(source, -1) {
+				full := name + "." + found[1]
+				if slices.Contains(ofCalls, full) {
 					continue
 				}
 				exported++
-				if text := section("Errors"); !strings.Contains(text, "`"+full+"`") && !strings.Contains(text, "`"+name+"`") {
+				if text := section("Errors"); !strings.Contains(text, "`"+full+"`") && !strings.Contains(text, "`"+found[1]+"`") {
 					t.Errorf("%s: the page has no entry for %s", path, full)
 				}
 			}
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if message, is := warning(n, constants); is {
-				warnings++
-				if !slices.ContainsFunc(entries, func(entry string) bool { // one word is an entry for a message of one word
-					entry = strings.Join(strings.Fields(strings.Trim(entry, "`")), " ")
-					return entry == message || strings.Contains(entry, " ") && strings.Contains(message, entry)
-				}) {
-					t.Errorf("%s: the page has no entry for the warning %q", path, message)
-				}
+		for _, found := range warning.FindAllStringSubmatch(source, -1) {
+			warnings++
+			message := text(found[1], constants)
+			if !slices.ContainsFunc(entries, func(entry string) bool { // one word is an entry for a message of one word
+				entry = strings.Join(strings.Fields(strings.Trim(entry, "`")), " ")
+				return entry == message || strings.Contains(entry, " ") && strings.Contains(message, entry)
+			}) {
+				t.Errorf("%s: the page has no entry for the warning %q", path, message)
 			}
-			return true
-		})
-	})
+		}
+	}
 	if exported < 20 || warnings < 35 {
 		t.Errorf("found %d errors and %d warnings, which are too few", exported, warnings)
 	}
@@ -88,90 +82,37 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// inFiles calls f for each file of the library and of the commands, but not for tests and their helpers. constants has
-// the texts of all constants, by their names.
-func inFiles(t *testing.T, f func(path string, file *ast.File, constants map[string]string)) {
+// What the sources declare and log. A message is literals and names of constants.
+const message = `((?:[\w.]+\s*\+\s*)?"[^"\n]*"(?:\s*\+\s*(?:"[^"\n]*"|[\w.]+))*)`
+
+var (
+	warning  = regexp.MustCompile(`(?:(?:[lL]og(?:ger)?(?:\(\))?|\))\.(?:Warn|Error)(?:Context)?\((?:ctx, )?|slog\.Level(?:Warn|Error), )` + message)
+	constant = regexp.MustCompile(`(?m)^(?:const |\t)(\w+)\s*= ` + message)
+	variable = regexp.MustCompile(`(?m)^(?:var |\t)(Err\w+)\s*= `)
+)
+
+// sources returns the files of the library and of the commands by their paths, without tests and their helpers, and the texts of
+// all constants by their names.
+func sources(t *testing.T) (files, constants map[string]string) {
 	t.Helper()
-	files, constants := map[string]*ast.File{}, map[string]string{}
+	files, constants = map[string]string{}, map[string]string{}
 	each(t, func(path string) {
 		path = strings.TrimPrefix(path, filepath.ToSlash(top)+"/")
 		if !strings.HasSuffix(path, ".go") || regexp.MustCompile(`_test\.go$|/(leasetest|segmenttest|uidtest|testdata)/|^internal/(test|lab|examples|integration)/`).MatchString(path) {
 			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, path), nil, 0)
-		need.Must(t, err)
-		files[path] = file
-		for name, value := range values(file, token.CONST) {
-			constants[name] = text(value, nil)
+		files[path] = read(t, path)
+		for _, found := range constant.FindAllStringSubmatch(files[path], -1) {
+			constants[found[1]] = text(found[2], nil)
 		}
 	})
-	for path, file := range files {
-		f(path, file, constants)
-	}
+	return files, constants
 }
 
-// values returns the variables or constants of a file that have a value each, by their names.
-func values(file *ast.File, kind token.Token) map[string]ast.Expr {
-	all := map[string]ast.Expr{}
-	for _, d := range file.Decls {
-		group, ok := d.(*ast.GenDecl)
-		if !ok || group.Tok != kind {
-			continue
-		}
-		for _, spec := range group.Specs {
-			if spec := spec.(*ast.ValueSpec); len(spec.Names) == len(spec.Values) {
-				for i, name := range spec.Names {
-					all[name.Name] = spec.Values[i]
-				}
-			}
-		}
+// text returns a message, without names that are no constants.
+func text(message string, constants map[string]string) (text string) {
+	for _, term := range regexp.MustCompile(`"([^"\n]*)"|(?:\w+\.)?(\w+)`).FindAllStringSubmatch(message, -1) {
+		text += term[1] + constants[term[2]]
 	}
-	return all
-}
-
-// warning reports whether a call logs a warning or an error, and returns its message, as far as text tells it.
-func warning(n ast.Node, constants map[string]string) (message string, is bool) {
-	call, ok := n.(*ast.CallExpr)
-	if !ok {
-		return "", false
-	}
-	at := slices.IndexFunc(call.Args, func(arg ast.Expr) bool {
-		return text(arg, map[string]string{"LevelWarn": "high", "LevelError": "high"}) == "high"
-	}) + 1
-	if method, ok := call.Fun.(*ast.SelectorExpr); ok && at == 0 {
-		receiver := ""
-		ast.Inspect(method.X, func(n ast.Node) bool {
-			if name, ok := n.(*ast.Ident); ok {
-				receiver += strings.ToLower(name.Name)
-			}
-			return true
-		})
-		at = slices.Index([]string{"Warn", "Error", "WarnContext", "ErrorContext"}, method.Sel.Name)
-		if !strings.Contains(receiver, "log") || at < 0 {
-			return "", false
-		}
-		at /= 2 // behind the context
-	} else if !ok && at == 0 {
-		return "", false
-	}
-	if len(call.Args) <= at {
-		return "", false
-	}
-	return text(call.Args[at], constants), true
-}
-
-// text returns the text of an expression, as far as literals and constants tell it.
-func text(e ast.Expr, constants map[string]string) string {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		s, _ := strconv.Unquote(e.Value) // fails for numbers
-		return s
-	case *ast.BinaryExpr:
-		return text(e.X, constants) + text(e.Y, constants)
-	case *ast.SelectorExpr:
-		return constants[e.Sel.Name]
-	case *ast.Ident:
-		return constants[e.Name]
-	}
-	return ""
+	return text
 }
