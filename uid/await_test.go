@@ -1,8 +1,6 @@
 package uid_test
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -12,8 +10,6 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
-	"github.com/uidring/uidring/worker/lease/leasestore"
-	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
 // A start beside a crashed holder, of whatever window, succeeds when calls do, and no sooner.
@@ -25,15 +21,14 @@ func TestStartAfterACrash(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var logged strings.Builder
 					log := slog.New(slog.NewTextHandler(&logged, nil))
-					store := new(leasetest.Memory)
-					stopped := &deadStore{Store: store}
-					dead, err := kinds[kind](lease.New(stopped, lease.Config{Assigner: lease.NewStatic(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
+					store := new(outage) // of a process that dies
+					dead, err := kinds[kind](lease.New(store, lease.Config{Assigner: lease.NewStatic(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
 					need.Must(t, err)
 					before := mustNext(t, dead)
-					stopped.dead = true
+					store.down.Store(true)
 					defer dead.Close()
 					began := time.Now()
-					gen := under(t, kind, lease.New(store, lease.Config{Assigner: lease.NewStatic(3), Logger: log}), uid.CachedConfig{Layout: virtual, Logger: log})
+					gen := under(t, kind, lease.New(&store.Memory, lease.Config{Assigner: lease.NewStatic(3), Logger: log}), uid.CachedConfig{Layout: virtual, Logger: log})
 					started := time.Since(began)
 					after := mustNext(t, gen)
 					if waited := time.Since(began) - started; after <= before || waited > 2*time.Second {
@@ -49,17 +44,4 @@ func TestStartAfterACrash(t *testing.T) {
 			})
 		}
 	}
-}
-
-// deadStore is the store of a process that dies.
-type deadStore struct {
-	leasestore.Store
-	dead bool
-}
-
-func (s *deadStore) Swap(ctx context.Context, old string, w leasestore.Write) (bool, error) {
-	if s.dead {
-		return false, errors.New("the process is dead")
-	}
-	return s.Store.Swap(ctx, old, w)
 }

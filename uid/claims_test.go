@@ -221,8 +221,8 @@ func TestTryClaim(t *testing.T) {
 			if took := time.Since(began); total == 0 || took != 0 || !errors.Is(err, uid.ErrNotReady) {
 				t.Errorf("%T: %d ids and %v after %v", gen, total, err, took)
 			}
-			if s := gen.Stats(); s.RejectedTakes != 0 || s.Issued != total {
-				t.Errorf("%T: %d issued and %d failed, want %d and none", gen, s.Issued, s.RejectedTakes, total)
+			if s := gen.Stats(); s.RejectedTakes != 0 || s.Starved != 0 || s.Issued != total {
+				t.Errorf("%T: %d issued, %d failed and %d starved, want %d, none and none", gen, s.Issued, s.RejectedTakes, s.Starved, total)
 			}
 			if run, err = gen.Claim(t.Context(), 5); err != nil || run.N == 0 || time.Since(began) == 0 {
 				t.Errorf("%T: the wait returns %v, %v after %v", gen, run, err, time.Since(began))

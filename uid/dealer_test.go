@@ -3,7 +3,6 @@ package uid_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -173,30 +172,6 @@ func TestSourceThatHangs(t *testing.T) {
 			t.Errorf("%d ids refused, and counts %+v", got, d.engine.Ring().Counts())
 		}
 	})
-	synctest.Test(t, func(t *testing.T) {
-		c := new(counting)
-		goOn := make(chan struct{})
-		var hang atomic.Bool
-		d := started(t, func(ctx context.Context) (ringbuffer.Run, error) {
-			if hang.Load() {
-				<-goOn
-			}
-			return c.source(ctx)
-		}, deal.Config{Padding: padding.Config{Blocking: true}})
-		synctest.Wait()
-		hang.Store(true)
-		drain(t, d, 16)
-		synctest.Wait()
-		begun := time.Now()
-		if err := d.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
-			t.Errorf("Close() = %v after %v, want DeadlineExceeded after 5s", err, time.Since(begun))
-		}
-		close(goOn)
-		synctest.Wait()
-		if err := d.Close(); err != nil || d.engine.Ring().Remaining() != 0 {
-			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.engine.Ring().Counts())
-		}
-	})
 }
 
 // later is an error that says when to try again.
@@ -244,77 +219,6 @@ func TestSourceThatDelays(t *testing.T) {
 					t.Errorf("%+v: Stats() = %+v, want one more call that starved, however often it tried, and a full ring", test, s)
 				}
 			})
-		}
-	}
-}
-
-// Any other error of the source is the call's, whatever the policy.
-func TestSourceThatFails(t *testing.T) {
-	for _, blocking := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			unavailable := errors.New("unavailable")
-			c := new(counting)
-			d := newDealer(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", uid.PolicyWait, uid.PolicyHelp), Padding: padding.Config{Blocking: blocking}})
-			c.fail(unavailable)
-			if err := d.engine.Start(t.Context(), nil); err != unavailable {
-				t.Errorf("Start() = %v, want %v", err, unavailable)
-			}
-			c.fails.Store(nil)
-			if err := d.engine.Start(t.Context(), nil); err != nil || d.engine.Ring().Remaining() != 16 {
-				t.Errorf("Start() = %v with %+v, want a full ring", err, d.engine.Ring().Counts())
-			}
-			c.fail(unavailable)
-			if n, err := d.NextN(make([]uid.ID, 20)); n != 16 || err != unavailable {
-				t.Errorf("NextN() = %d, %v, want 16 and %v", n, err, unavailable)
-			}
-			synctest.Wait()
-			if id, err := d.Wait(t.Context()); id != 0 || err != unavailable {
-				t.Errorf("Wait() = %d, %v, want %v", id, err, unavailable)
-			}
-			c.fails.Store(nil)
-			d.Next() // asks for more
-			synctest.Wait()
-			if _, err := d.Next(); err != nil || d.Stats().LastError != nil {
-				t.Errorf("Next() = %v and LastError is %v once the source is back", err, d.Stats().LastError)
-			}
-		})
-	}
-}
-
-// TryClaim does not count as starved.
-func TestTryClaimIsNotStarved(t *testing.T) {
-	c := new(counting)
-	c.each.Store(-1)
-	d := newDealer(t, c.source, deal.Config{Padding: padding.Config{Blocking: true}})
-	if _, err := d.TryClaim(1); !errors.Is(err, uid.ErrNotReady) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
-		t.Errorf("%v, %+v", err, d.Stats())
-	}
-	ctx, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer end()
-	if _, err := d.Claim(ctx, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().RejectedTakes+d.Stats().Starved < 2 {
-		t.Errorf("%v, %+v", err, d.Stats())
-	}
-}
-
-// A call that fails goes on with the successor.
-func TestSuccessor(t *testing.T) {
-	spent := errors.New("spent")
-	for name, draw := range calls {
-		c, followed := new(counting), 0
-		next := newDealer(t, (&counting{next: 100}).source, deal.Config{})
-		d := started(t, c.source, deal.Config{Successor: func(err error) *deal.Dealer {
-			if followed++; err != spent {
-				t.Errorf("the successor of %v is asked for, want that of %v", err, spent)
-			}
-			return next.engine
-		}})
-		c.fail(spent)
-		ids := make([]uid.ID, 40)
-		if n, err := draw(t.Context(), d, ids); n != 40 || err != nil || ids[15] != 16 || ids[16] <= 400 || !slices.IsSorted(ids) || followed == 0 {
-			t.Errorf("%s: %d ids, %v, %v, after %d steps to the successor, want 16 ids, then the successor's", name, n, err, ids, followed)
-		}
-		if s := d.Stats(); s.RejectedTakes != 0 || s.Starved == 0 {
-			t.Errorf("%s: Stats() = %+v, want calls that found nothing, and none that failed", name, s)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package uid_test
 import (
 	"math"
 	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"strings"
@@ -21,11 +20,10 @@ import (
 
 // TestPagesNames: every name of Go in the pages is there.
 func TestPagesNames(t *testing.T) {
-	need.CI(t)
 	known := map[string]bool{}
 	line := regexp.MustCompile(`^(\t|type |func |var |const )(?:\(\w+ \*?(\w+)\) )?([A-Z][\w, ]*)`)
 	for _, pkg := range []string{"uid", "bits", "worker", "worker/lease", "ringbuffer", "padding"} {
-		api, err := exec.CommandContext(t.Context(), "go", "doc", "-all", "../"+pkg).Output()
+		api, err := os.ReadFile("../testdata/api/" + pkg + ".txt")
 		need.Must(t, err)
 		owner := ""
 		for text := range strings.Lines(string(api)) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -51,23 +50,5 @@ func TestAttempts(t *testing.T) {
 				t.Errorf("%s: the policy was told %q, want %q", call, told, want)
 			}
 		})
-	}
-}
-
-// No policy is asked where no id can ever come.
-func TestClosedWhateverThePolicy(t *testing.T) {
-	var closed atomic.Bool
-	gen := newCached(t, uid.CachedConfig{
-		RejectedTake: func(uid.Refusal) error { t.Error("the policy was asked"); return nil },
-		RejectedPut: func(_ uid.Run, err error) {
-			if closed.Load() || err != uid.ErrClosed {
-				t.Errorf("RejectedPut was told %v", err)
-			}
-		},
-	})
-	gen.Close()
-	closed.Store(true)
-	if _, err := gen.Next(); err != uid.ErrClosed {
-		t.Errorf("Next() = %v, want ErrClosed", err)
 	}
 }

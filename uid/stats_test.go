@@ -42,11 +42,15 @@ func TestStatsOldestAge(t *testing.T) {
 func TestStatsOfTheRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told, reason := int64(0), uid.ErrStale
-		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(_ uid.Run, err error) {
-			if told++; !errors.Is(err, reason) {
-				t.Errorf("RejectedPut got %v, want %v", err, reason)
-			}
-		}})
+		gen := newCached(t, uid.CachedConfig{
+			Layout: bubble, Schedule: "@every 1s",
+			RejectedTake: func(uid.Refusal) error { t.Error("the policy was asked"); return nil }, // not even after Close
+			RejectedPut: func(_ uid.Run, err error) {
+				if told++; !errors.Is(err, reason) {
+					t.Errorf("RejectedPut got %v, want %v", err, reason)
+				}
+			},
+		})
 		synctest.Wait()
 		if s := gen.Stats(); s.Ring.Refills != 1 || s.Ring.Helps != 0 || s.Ring.RejectedPuts != 0 || s.Dropped != 0 {
 			t.Errorf("Stats() = %+v of a new generator, want 1 refill", s)

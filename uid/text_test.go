@@ -124,22 +124,6 @@ func TestTextsRefused(t *testing.T) {
 	}
 }
 
-// What should not exist is still written, as wide as all else, and not read.
-func TestTextsOfNegatives(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		id := uid.ID(rapid.Int64Max(-1).Draw(t, "id"))
-		for _, form := range forms {
-			text := form.text(id)
-			if len(text) != form.width || text <= form.text(math.MaxInt64) {
-				t.Errorf("%s of %d = %s, want it after all ids", form.name, id, text)
-			}
-			if _, err := form.parse(text); !errors.Is(err, uid.ErrSyntax) {
-				t.Errorf("%s %s: error %v", form.name, text, err)
-			}
-		}
-	})
-}
-
 // Texts are read back, and sort as the ids do.
 func readAndSorted(t *rapid.T) {
 	ids := rapid.Custom(func(t *rapid.T) uid.ID {
