@@ -146,30 +146,30 @@ func TestSlowSource(t *testing.T) {
 	}
 }
 
-// A source that ignores its context holds up Close for CloseTimeout, and what it
-// then makes is refused.
+// A source that ignores its context holds up Close for CloseTimeout. A Close after it has returned succeeds.
 func TestSourceThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		c := new(counting)
 		goOn := make(chan struct{})
-		var refused atomic.Int64
-		d := newDealer(t, func(context.Context) (ringbuffer.Run, error) {
-			<-goOn
-			return ringbuffer.Run{First: 1, N: 4}, nil
-		}, deal.Config{Padding: padding.Config{Blocking: true, RejectedPut: func(run ringbuffer.Run, _ error) { refused.Add(run.N) }}})
-		started := make(chan error)
-		go func() { started <- d.engine.Start(t.Context(), nil) }()
+		var hang atomic.Bool
+		d := started(t, func(ctx context.Context) (ringbuffer.Run, error) {
+			if hang.Load() {
+				<-goOn
+			}
+			return c.source(ctx)
+		}, deal.Config{Padding: padding.Config{Blocking: true}})
+		synctest.Wait()
+		hang.Store(true)
+		drain(t, d, 16)
 		synctest.Wait()
 		begun := time.Now()
-		_ = d.Close()
-		if took := time.Since(begun); took > uid.CloseTimeout {
-			t.Errorf("Close() took %v", took)
+		if err := d.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
+			t.Errorf("Close() = %v after %v, want DeadlineExceeded after 5s", err, time.Since(begun))
 		}
 		close(goOn)
-		if err := <-started; !errors.Is(err, ringbuffer.ErrClosed) {
-			t.Errorf("Start() = %v of a dealer that was closed, want ErrClosed", err)
-		}
-		if got := refused.Load(); got != 4 || d.engine.Ring().Counts().Taken != 0 {
-			t.Errorf("%d ids refused, and counts %+v", got, d.engine.Ring().Counts())
+		synctest.Wait()
+		if err := d.Close(); err != nil || d.engine.Ring().Remaining() != 0 {
+			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.engine.Ring().Counts())
 		}
 	})
 }

@@ -125,37 +125,30 @@ func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 func TestHotFieldsStandApart(t *testing.T) {
 	var d Default
 	var s Slots
-	type field struct {
-		name string
-		at   uintptr
-	}
-	for _, test := range []struct {
-		name          string
-		read, written []field
-	}{
-		{"Default", []field{
-			{"bits", unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.bits)},
-			{"grant", unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.grant)},
-			{"anchor", unsafe.Offsetof(d.clock) + unsafe.Offsetof(d.clock.anchor)},
-		}, []field{
-			{"last", unsafe.Offsetof(d.last)},
-			{"issued", unsafe.Offsetof(d.issued)},
-			{"calls", unsafe.Offsetof(d.calls) + contention.LineSize - 8},
+	for name, fields := range map[string]struct{ read, written map[string]uintptr }{
+		"Default": {map[string]uintptr{
+			"bits":   unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.bits),
+			"grant":  unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.grant),
+			"anchor": unsafe.Offsetof(d.clock) + unsafe.Offsetof(d.clock.anchor),
+		}, map[string]uintptr{
+			"last":   unsafe.Offsetof(d.last),
+			"issued": unsafe.Offsetof(d.issued),
+			"calls":  unsafe.Offsetof(d.calls) + contention.LineSize - 8,
 		}},
-		{"Slots", []field{
-			{"slots", unsafe.Offsetof(s.slots)},
-			{"mask", unsafe.Offsetof(s.mask)},
-			{"grant", unsafe.Offsetof(s.holder) + unsafe.Offsetof(s.holder.grant)},
-			{"anchor", unsafe.Offsetof(s.clock) + unsafe.Offsetof(s.clock.anchor)},
-		}, []field{
-			{"issued", unsafe.Offsetof(s.issued)},
-			{"calls", unsafe.Offsetof(s.calls) + contention.LineSize - 8},
+		"Slots": {map[string]uintptr{
+			"slots":  unsafe.Offsetof(s.slots),
+			"mask":   unsafe.Offsetof(s.mask),
+			"grant":  unsafe.Offsetof(s.holder) + unsafe.Offsetof(s.holder.grant),
+			"anchor": unsafe.Offsetof(s.clock) + unsafe.Offsetof(s.clock.anchor),
+		}, map[string]uintptr{
+			"issued": unsafe.Offsetof(s.issued),
+			"calls":  unsafe.Offsetof(s.calls) + contention.LineSize - 8,
 		}},
 	} {
-		for _, read := range test.read {
-			for _, written := range test.written {
-				if gap := max(read.at, written.at) - min(read.at, written.at); gap < contention.LineSize-8 {
-					t.Errorf("%s: %s, which calls read, lies %d bytes from %s, which they write", test.name, read.name, gap, written.name)
+		for read, at := range fields.read {
+			for written, by := range fields.written {
+				if gap := max(at, by) - min(at, by); gap < contention.LineSize-8 {
+					t.Errorf("%s: %s, which calls read, lies %d bytes from %s, which they write", name, read, gap, written)
 				}
 			}
 		}

@@ -70,12 +70,11 @@ func TestLostNumber(t *testing.T) {
 			t.Errorf("%s: %+v", kind, stats)
 		}
 		f.granted(3, at(9), at(100), nil)
-		for n := range 20 {
+		for range 20 {
 			c.step(4 * time.Second)
 			id := mustNext(t, gen)
-			parts := parsed(t, gen, id)
-			if id <= last || parts.Worker != 3 || kind == "cached" && n == 0 && parts.Sequence != 0 { // whose ids were not dropped for their age
-				t.Errorf("%s: id %d, %+v, after %d", kind, id, parts, last)
+			if worker := parsed(t, gen, id).Worker; id <= last || worker != 3 {
+				t.Errorf("%s: id %d of worker %d after %d", kind, id, worker, last)
 			}
 			last = id
 		}
@@ -206,6 +205,23 @@ func TestWaitsUntilMoreIsGranted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The first tick under another number is dealt whole: only ids that were dropped
+// for their age are skipped in the next.
+func TestAnotherNumberBeginsATick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeLeaser{number: 7, until: bubble.Epoch.Add(time.Minute)}
+		gen := under(t, "cached", f, uid.CachedConfig{Layout: bubble})
+		mustNext(t, gen)
+		f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+		synctest.Wait()
+		f.granted(3, time.Time{}, bubble.Epoch.Add(time.Minute), nil)
+		synctest.Wait()
+		if parts, err := gen.Parse(mustNext(t, gen)); err != nil || parts.Worker != 3 || parts.Sequence != 0 {
+			t.Errorf("the first id is %+v (%v), want sequence 0 of worker 3", parts, err)
+		}
+	})
 }
 
 // Near the layout's end, Use reports no time beyond that end, whatever MaxBorrow allows.

@@ -129,37 +129,33 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestZeroValues(t *testing.T) {
-	for _, s := range []*opaque.Sealer{nil, {}} {
-		if token, err := s.Seal(1); token != (opaque.Token{}) || !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("Seal = %v, %v", token, err)
+// What no constructor made, and negative numbers, are refused.
+func TestRefused(t *testing.T) {
+	s, p := sealer(t, "orders", key(1)), permutation(t, "orders", key(1))
+	for _, c := range []struct {
+		sealer      *opaque.Sealer
+		permutation *opaque.Permutation
+		id          uid.ID
+		want        error
+	}{
+		{nil, nil, 1, uid.ErrConfig},
+		{new(opaque.Sealer), new(opaque.Permutation), 1, uid.ErrConfig},
+		{s, p, -1, opaque.ErrSyntax},
+		{s, p, math.MinInt64, opaque.ErrSyntax},
+	} {
+		token, sealed := c.sealer.Seal(c.id)
+		n, permuted := c.permutation.Permute(c.id)
+		id, restored := c.permutation.Restore(int64(c.id))
+		if token != (opaque.Token{}) || n != 0 || id != 0 {
+			t.Errorf("Seal, Permute and Restore of %d = %v, %d, %d", c.id, token, n, id)
 		}
-		if id, err := s.Open(opaque.Token{}); id != 0 || !errors.Is(err, uid.ErrConfig) {
+		for _, err := range []error{sealed, permuted, restored} {
+			if !errors.Is(err, c.want) || c.id < 0 && !strings.Contains(err.Error(), c.id.String()) {
+				t.Errorf("%d: %v, want %v", c.id, err, c.want)
+			}
+		}
+		if id, err := c.sealer.Open(opaque.Token{}); id != 0 || c.id > 0 && !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("Open = %v, %v", id, err)
-		}
-	}
-	for _, p := range []*opaque.Permutation{nil, {}} {
-		if n, err := p.Permute(1); n != 0 || !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("Permute = %v, %v", n, err)
-		}
-		if id, err := p.Restore(1); id != 0 || !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("Restore = %v, %v", id, err)
-		}
-	}
-}
-
-func TestNegativesAreRefused(t *testing.T) {
-	p := permutation(t, "orders", key(1))
-	for _, id := range []uid.ID{-1, math.MinInt64} {
-		if image, err := p.Permute(id); image != 0 || !errors.Is(err, opaque.ErrSyntax) || !strings.Contains(err.Error(), id.String()) {
-			t.Errorf("Permute(%d) = %d, %v", id, image, err)
-		}
-		if back, err := p.Restore(int64(id)); back != 0 || !errors.Is(err, opaque.ErrSyntax) || !strings.Contains(err.Error(), id.String()) {
-			t.Errorf("Restore(%d) = %d, %v", id, back, err)
-		}
-		token, err := sealer(t, "orders", key(1)).Seal(id)
-		if token != (opaque.Token{}) || !errors.Is(err, opaque.ErrSyntax) || !strings.Contains(err.Error(), id.String()) {
-			t.Errorf("Seal(%d) = %v, %v", id, token, err)
 		}
 	}
 }

@@ -45,22 +45,14 @@ func TestParseToken(t *testing.T) {
 		"":               `"", want 26 characters of Crockford's base32, not 0`,
 		aText[1:]:        `"EXXHVZ721QW3N4Q2AVWHBZ7YW", want 26 characters of Crockford's base32, not 25`,
 		aText + "0":      `"4EXXHVZ721QW3N4Q2AVWHBZ7YW0", want 26 characters of Crockford's base32, not 27`,
-		aText + " ":      `"4EXXHVZ721QW3N4Q2AVWHBZ7YW ", want 26 characters of Crockford's base32, not 27`,
 		"4EXX-HVZ7":      `"4EXX-HVZ7", "-" at 5 is not a character of Crockford's base32, want 26 of them`,
 		"8" + aText[1:]:  `"8EXXHVZ721QW3N4Q2AVWHBZ7YW", want a first character from 0 to 7`,
-		"Z" + aText[1:]:  `"ZEXXHVZ721QW3N4Q2AVWHBZ7YW", want a first character from 0 to 7`,
 		aText[:25] + "U": `"4EXXHVZ721QW3N4Q2AVWHBZ7YU", "U" at 26 is not a character of Crockford's base32, want 26 of them`,
-		aText[:24] + "é": `"4EXXHVZ721QW3N4Q2AVWHBZ7é", "é" at 25 is not a character of Crockford's base32, want 26 of them`,
 		"8u" + aText[2:]: `"8uXXHVZ721QW3N4Q2AVWHBZ7YW", "u" at 2 is not a character of Crockford's base32, want 26 of them`,
 	} {
 		got, err := opaque.ParseToken(text)
 		if got != (opaque.Token{}) || !errors.Is(err, opaque.ErrSyntax) || err.Error() != "opaque: malformed: "+want {
 			t.Errorf("ParseToken(%q) = %v\n%v, want\nopaque: malformed: %s", text, got, err, want)
-		}
-	}
-	for _, fill := range []string{"0", "-", "é"} {
-		if _, err := opaque.ParseToken(strings.Repeat(fill, 1<<20)); err == nil || len(err.Error()) > 300 {
-			t.Errorf("the error for a megabyte of %q quotes all of it", fill)
 		}
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -73,14 +71,13 @@ func (u restricted) revoke(t *testing.T, grants ...string) {
 }
 
 // A user with the rights that Grants returns, and no others, can do all that a service does. The first of them
-// raises the key above the numbers of Leasers.
+// raises the key above the numbers of Leasers. TestErrorsNameTheGrants has the calls of a counter.
 func TestRights(t *testing.T) {
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			user := newRestricted(t, kind)
 			owner := user.owner
 			leases, registry := worker.NewStore(owner, worker.StoreConfig{}), worker.NewRegistry(owner, worker.RegistryConfig{})
-			counters := segmentsql.NewLeafAlloc(owner, segmentsql.Config{Logger: quiet})
 			need.Must(t, leases.EnsureSchema(t.Context()))
 			for range 2 { // so that the key has to be raised, once the Registry's table is there
 				gen, err := uid.NewCached(t.Context(), worker.NewLeaser(owner, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
@@ -88,11 +85,9 @@ func TestRights(t *testing.T) {
 				defer gen.Close()
 			}
 			need.Must(t, registry.EnsureSchema(t.Context()))
-			need.Must(t, counters.Create(t.Context(), "orders", 1, 10))
-			need.Must(t, counters.CreateGapless(t.Context(), "invoices", 1))
 
-			grants := map[string][]string{"leaser": leases.Grants(), "registry": registry.Grants(), "segment": counters.Grants()}
-			for _, name := range []string{"leaser", "registry", "segment"} {
+			grants := map[string][]string{"leaser": leases.Grants(), "registry": registry.Grants()}
+			for _, name := range []string{"leaser", "registry"} {
 				t.Run(name, func(t *testing.T) {
 					user.grant(t, grants[name]...)
 					defer user.revoke(t, grants[name]...)
@@ -113,21 +108,6 @@ func TestRights(t *testing.T) {
 							need.Must(t, err)
 							need.Must(t, gen.Close())
 						}
-					case "segment":
-						store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: quiet})
-						for range 2 {
-							gen, err := segment.New(t.Context(), store, "orders", segment.Config{Logger: quiet})
-							need.Must(t, err)
-							if _, err := gen.Next(); err != nil {
-								t.Error(err)
-							}
-							need.Must(t, gen.Close())
-						}
-						tx := db.Begin()
-						if n, err := store.NextGapless(tx, "invoices"); n != 1 || err != nil {
-							t.Error(n, err)
-						}
-						need.Must(t, tx.Commit().Error)
 					}
 				})
 			}
