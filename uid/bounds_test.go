@@ -3,6 +3,7 @@ package uid_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,11 +13,24 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// The layout's end is the first instant that it cannot stamp.
+// The layout's end is the first instant that it cannot stamp. The stock layout of the original ran out on 2024-11-20: its
+// default generator throws, and its cached one goes on with negative ids. A future epoch gives negative ids as well.
 func TestStartsUpToTheEnd(t *testing.T) {
 	for kind, open := range kinds {
-		if _, err := open(never{t}, uid.CachedConfig{Layout: small, Logger: quiet, Now: clockAt(small.End()).now}); !errors.Is(err, uid.ErrTimeExhausted) {
-			t.Errorf("%s: error %v at the end, want ErrTimeExhausted", kind, err)
+		for _, test := range []struct {
+			layout bits.Layout
+			now    time.Time
+			want   error
+			says   string
+		}{
+			{small, small.End(), uid.ErrTimeExhausted, ""},
+			{bits.Baidu(), time.Now(), uid.ErrTimeExhausted, "2024-11-20T21:24:16Z"},
+			{bits.Layout{}, bits.Registry().Epoch.Add(-1), uid.ErrConfig, "Layout.Epoch is 2026-01-01T00:00:00Z, want no later than now, 2025-12-31T23:59:59Z"},
+		} {
+			_, err := open(never{t}, uid.CachedConfig{Layout: test.layout, Logger: quiet, Now: clockAt(test.now).now})
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: error %v at %v, want %v: %s", kind, err, test.now, test.want, test.says)
+			}
 		}
 		for _, at := range []time.Time{small.Epoch, small.End().Add(-1)} {
 			under(t, kind, lease.NewStatic(1), uid.CachedConfig{Layout: small, Logger: quiet, Now: clockAt(at).now})

@@ -125,22 +125,6 @@ func TestRingFills(t *testing.T) {
 	}
 }
 
-// The stock layout of the original ran out on 2024-11-20. Its default generator
-// throws; its cached one goes on with negative ids. A future epoch gives
-// negative ids as well.
-func TestRefusesToStartOutOfTime(t *testing.T) {
-	for kind, open := range kinds {
-		_, err := open(never{t}, uid.CachedConfig{Layout: bits.Baidu()})
-		if !errors.Is(err, uid.ErrTimeExhausted) || !strings.Contains(err.Error(), "2024-11-20T21:24:16Z") {
-			t.Errorf("%s: error %v, want the day in it", kind, err)
-		}
-		_, err = open(never{t}, uid.CachedConfig{Now: clockAt(bits.Registry().Epoch.Add(-1)).now})
-		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Layout.Epoch is 2026-01-01T00:00:00Z, want no later than now, 2025-12-31T23:59:59Z") {
-			t.Errorf("%s: error %v for an epoch in the future", kind, err)
-		}
-	}
-}
-
 type assigner func(ctx context.Context, limit int64) (int64, error)
 
 func (a assigner) Assign(ctx context.Context, limit int64) (int64, error) { return a(ctx, limit) }

@@ -53,22 +53,17 @@ func (f *Figure) Value(s *uid.Stats) any {
 	if !f.of(s) {
 		return nil
 	}
-	switch v := f.value(s).(type) {
-	case error:
-		return v.Error()
-	case time.Time:
-		if v.IsZero() {
-			return nil
-		}
-		return v
-	case uid.Run:
-		if v.N == 0 {
-			return nil
-		}
-		return v
-	default:
-		return v
+	value := f.value(s)
+	if err, ok := value.(error); ok {
+		return err.Error()
 	}
+	if at, ok := value.(time.Time); ok && at.IsZero() {
+		return nil
+	}
+	if run, ok := value.(uid.Run); ok && run.N == 0 {
+		return nil
+	}
+	return value
 }
 
 // Named returns the figure of a name; nil if there is none.

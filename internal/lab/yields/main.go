@@ -12,12 +12,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // One of four statements yields. More would only slow the tests down.
@@ -52,24 +52,20 @@ func rewrite(folder string, packages []string) error {
 		return os.WriteFile(replace[original], []byte(text), 0o600)
 	}
 	for _, dir := range packages {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil || len(files) == 0 {
-			return fmt.Errorf("no files in %s", dir)
+		pkg, err := build.ImportDir(dir, 0)
+		if err != nil {
+			return err
 		}
-		pkg := ""
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			var text string
-			if text, pkg, err = addYields(name); err != nil {
+		for _, name := range pkg.GoFiles {
+			text, err := addYields(filepath.Join(dir, name))
+			if err != nil {
 				return err
 			}
-			if err := write(name, text); err != nil {
+			if err := write(filepath.Join(dir, name), text); err != nil {
 				return err
 			}
 		}
-		if err := write(filepath.Join(dir, "yields.go"), "package "+pkg+"\n"+yield); err != nil {
+		if err := write(filepath.Join(dir, "yields.go"), "package "+pkg.Name+"\n"+yield); err != nil {
 			return err
 		}
 	}
@@ -80,17 +76,16 @@ func rewrite(folder string, packages []string) error {
 	return os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600)
 }
 
-// addYields returns a file with a call before each statement, and the name of its package. The
-// lines keep their numbers.
-func addYields(name string) (text, pkg string, err error) {
+// addYields returns a file with a call before each statement. The lines keep their numbers.
+func addYields(name string) (text string, err error) {
 	source, err := os.ReadFile(name)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, source, parser.ParseComments)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	var places []int
 	before := func(list []ast.Stmt) {
@@ -117,5 +112,5 @@ func addYields(name string) (text, pkg string, err error) {
 	for _, at := range slices.Backward(places) {
 		source = slices.Insert(source, at, []byte("maybeYield(); ")...)
 	}
-	return string(source), file.Name.Name, nil
+	return string(source), nil
 }
