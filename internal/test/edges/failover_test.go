@@ -92,9 +92,15 @@ func TestFailover(t *testing.T) {
 // cached starts a generator as a service does.
 func cached(t *testing.T, f *dbtest.Failover, expiry time.Duration) *uid.Cached {
 	t.Helper()
-	leaser := worker.NewLeaser(warm(t, f), lease.Config{Expiry: expiry, Window: 2 * time.Hour, Logger: quiet})
-	gen, err := uid.NewCached(t.Context(), leaser, uid.CachedConfig{Logger: quiet})
+	return running(t, worker.NewLeaser(warm(t, f), lease.Config{Expiry: expiry, Window: 2 * time.Hour, Logger: quiet}))
+}
+
+// running starts a generator, which runs to the end of the test at most.
+func running(t *testing.T, source uid.WorkerSource) *uid.Cached {
+	t.Helper()
+	gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
 	need.Must(t, err)
+	t.Cleanup(func() { _ = gen.Close() })
 	return gen
 }
 

@@ -36,8 +36,7 @@ func TestPrimaryKeys(t *testing.T) {
 	need.Must(t, segmentsql.NewSequence(owner, segmentsql.Config{Logger: quiet}).Create(t.Context(), "orders", 1, 10))
 	leaser := func() *lease.Leaser { return worker.NewLeaser(owner, lease.Config{Logger: quiet}) }
 	for _, source := range []uid.WorkerSource{leaser(), worker.NewRegistry(owner, worker.RegistryConfig{Logger: quiet})} {
-		gen, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
-		need.Must(t, errors.Join(err, gen.Close()))
+		need.Must(t, running(t, source).Close())
 	}
 	for _, table := range []string{"WORKER_NODE MODIFY id BIGINT NOT NULL,", "WORKER_LEASE", "leaf_alloc"} {
 		need.Must(t, owner.Exec("ALTER TABLE "+table+" DROP PRIMARY KEY, ADD my_row_id BIGINT NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY").Error)
@@ -97,8 +96,7 @@ func TestConnectionsKilled(t *testing.T) {
 			admin := dbtest.New(t, kind)
 			db := user.open(t)
 			store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Logger: quiet})
-			ids, err := uid.NewCached(t.Context(), worker.NewLeaser(db, lease.Config{Expiry: 100 * time.Millisecond, Logger: quiet}), uid.CachedConfig{Logger: quiet})
-			need.Must(t, err)
+			ids := running(t, worker.NewLeaser(db, lease.Config{Expiry: 100 * time.Millisecond, Logger: quiet}))
 			orders, err := segment.New(t.Context(), store, "orders", segment.Config{MaxStep: 1, Logger: quiet})
 			need.Must(t, err)
 			seen, last, killed := map[uid.ID]bool{}, int64(0), 0

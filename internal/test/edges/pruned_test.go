@@ -42,9 +42,7 @@ func TestPruned(t *testing.T) {
 				defer gen.Close()
 				orders = append(orders, gen)
 			}
-			holder, err := uid.NewCached(t.Context(), worker.NewLeaser(d.db, lease.Config{Expiry: 400 * time.Millisecond, Window: time.Hour, Logger: quiet}), uid.CachedConfig{Logger: quiet})
-			need.Must(t, err)
-			defer holder.Close()
+			holder := running(t, worker.NewLeaser(d.db, lease.Config{Expiry: 400 * time.Millisecond, Window: time.Hour, Logger: quiet}))
 			d.note(holder.Worker())
 			d.all()
 			gone, err := uid.NewDefault(t.Context(), worker.NewLeaser(d.db, lease.Config{Logger: quiet}), uid.DefaultConfig{Logger: quiet})

@@ -47,10 +47,7 @@ type drill struct {
 // take starts a generator, which runs to the end of the test, and expects a number that nobody has had.
 func (d *drill) take(source uid.WorkerSource) {
 	d.Helper()
-	gen, err := uid.NewCached(d.Context(), source, uid.CachedConfig{Logger: quiet})
-	need.Must(d, err)
-	d.Cleanup(func() { gen.Close() })
-	d.note(gen.Worker())
+	d.note(running(d.T, source).Worker())
 }
 
 func (d *drill) note(number int64) {

@@ -3,7 +3,6 @@
 package edges
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -80,9 +79,7 @@ func TestRights(t *testing.T) {
 			leases, registry := worker.NewStore(owner, worker.StoreConfig{}), worker.NewRegistry(owner, worker.RegistryConfig{})
 			need.Must(t, leases.EnsureSchema(t.Context()))
 			for range 2 { // so that the key has to be raised, once the Registry's table is there
-				gen, err := uid.NewCached(t.Context(), worker.NewLeaser(owner, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-				need.Must(t, err)
-				defer gen.Close()
+				running(t, worker.NewLeaser(owner, lease.Config{Logger: quiet}))
 			}
 			need.Must(t, registry.EnsureSchema(t.Context()))
 
@@ -104,9 +101,7 @@ func TestRights(t *testing.T) {
 						lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return worker.NewLeaser(db, config) })
 					case "registry":
 						for range 2 {
-							gen, err := uid.NewCached(t.Context(), worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-							need.Must(t, err)
-							need.Must(t, gen.Close())
+							need.Must(t, running(t, worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet})).Close())
 						}
 					}
 				})
@@ -127,17 +122,14 @@ func TestRightsBeforeKeys(t *testing.T) {
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			user := newRestricted(t, kind)
-			held, err := uid.NewCached(t.Context(), worker.NewLeaser(user.owner, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-			need.Must(t, err)
-			defer held.Close()
+			running(t, worker.NewLeaser(user.owner, lease.Config{Logger: quiet}))
 			keys := func() (n int64) {
 				need.Must(t, user.owner.Raw("SELECT MAX(id) FROM "+user.owner.Statement.Quote(map[string]string{"mysql": "WORKER_NODE", "postgres": "worker_node"}[kind])).Scan(&n).Error)
 				return n
 			}
 			user.grant(t, worker.NewRegistry(user.owner, worker.RegistryConfig{}).Grants()...)
 			db := user.open(t)
-			gen, err := uid.NewCached(t.Context(), worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-			need.Must(t, errors.Join(err, gen.Close()))
+			need.Must(t, running(t, worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet})).Close())
 			user.grant(t, worker.NewStore(user.owner, worker.StoreConfig{}).Grants()...)
 			before := keys()
 			for _, lacks := range []string{"UPDATE ON WORKER_LEASE", "INSERT ON WORKER_LEASE", "INSERT ON WORKER_NODE"} {
