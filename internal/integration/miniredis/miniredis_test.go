@@ -16,7 +16,8 @@ import (
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
+	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerredis"
 )
 
@@ -32,29 +33,12 @@ func dial(t *testing.T) *redis.Client {
 	return client
 }
 
-// Two generators hold two numbers, which they give back.
+// The store of leases passes its whole suite.
 func TestWorkers(t *testing.T) {
-	client := dial(t)
-	for range 3 { // starts, on the rows that the last one has left
-		workers := map[int64]bool{}
-		var open []uid.Generator
-		for range 2 {
-			g, err := uid.NewCached(t.Context(), workerredis.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
-			need.Must(t, err)
-			id, err := g.Next()
-			need.Must(t, err)
-			parts, err := g.Parse(id)
-			need.Must(t, err)
-			workers[parts.Worker] = true
-			open = append(open, g)
-		}
-		if len(workers) != 2 {
-			t.Errorf("the numbers are %v, want two", workers)
-		}
-		for _, g := range open {
-			need.Must(t, g.Close())
-		}
-	}
+	leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
+		client := dial(t)
+		return func(*testing.T) leasestore.Store { return workerredis.NewStore(client, workerredis.Config{}) }
+	}}.Run(t)
 }
 
 // A counter is created, drawn from, raised, listed, and goes on after a restart.
