@@ -2,25 +2,19 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
-)
-
-// Every assigner is what package uid asks for.
-var (
-	_ uid.WorkerSource = (*worker.Registry)(nil)
-	_ uid.WorkerSource = (*lease.Leaser)(nil)
-	_ uid.WorkerSource = lease.NewStatefulSet()
 )
 
 // assigner is one under test.
@@ -36,6 +30,7 @@ type assigner struct {
 type subject interface {
 	uid.WorkerSource
 	EnsureSchema(context.Context) error
+	Schema() (string, error)
 }
 
 var (
@@ -139,36 +134,70 @@ func release(t *testing.T, h *holdertest.Holder, next time.Time) {
 	need.Must(t, h.Release(context.Background(), next))
 }
 
-// small has four ids for each second: a window of minutes is used up quickly.
-var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
+// The kinds of sources of numbers. The first three draw, and the other two choose.
+const (
+	aRegistry = "Registry"
+	aLeaser   = "Leaser"
+	aForeign  = "another language's Registry"
+	aRange    = "range"
+	anOrdinal = "Assigner"
+)
 
-// cached returns a generator of the layout small.
-func cached(t *testing.T, a uid.WorkerSource) *uid.Cached {
-	t.Helper()
-	gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{Layout: small})
-	need.Must(t, err)
-	t.Cleanup(func() { gen.Close() })
-	return gen
+// kind returns a source of a kind on the tables of s.
+func (s *store) kind(name string, db *gorm.DB, more ...option) uid.WorkerSource {
+	opts := append([]option{quiet}, more...)
+	switch name {
+	case aRegistry:
+		return s.registry(db, opts...)
+	case aForeign:
+		return foreign{db, s.prefix + "WORKER_NODE"}
+	case aRange:
+		opts = append(opts, lease.Config{Numbers: &lease.Range{From: 1, To: 9}})
+	case anOrdinal:
+		opts = append(opts, lease.Config{Assigner: lease.NewStatic(1)})
+	}
+	return s.leaser(db, opts...)
 }
 
-// ids keeps the ids of several generators, and tells repeats.
-type ids map[uid.ID]bool
+// chooses reports whether a kind chooses its numbers.
+func chooses(kind string) bool { return kind == aRange || kind == anOrdinal }
 
-// draw takes n ids, each above the last, or as many as there are. Each is new.
-func (i *ids) draw(t *testing.T, gen *uid.Cached, n int) (last uid.ID, err error) {
+// foreign is a Registry in another language. It inserts rows as uid-generator does, and reads nothing.
+type foreign struct {
+	db    *gorm.DB
+	table string
+}
+
+const foreignInsert = " (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES ('java', '1463725200000-7', 2, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)"
+
+func (f foreign) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	var key int64
+	err := f.db.WithContext(ctx).Connection(func(tx *gorm.DB) error {
+		switch f.db.Name() {
+		case "postgres":
+			return tx.Raw("INSERT INTO " + strings.ToLower(f.table) + foreignInsert + " RETURNING id").Scan(&key).Error
+		case "mysql":
+			return errors.Join(tx.Exec("INSERT INTO "+f.table+foreignInsert).Error, tx.Raw("SELECT LAST_INSERT_ID()").Scan(&key).Error)
+		}
+		return errors.Join(tx.Exec("INSERT INTO "+f.table+foreignInsert).Error, tx.Raw("SELECT LAST_INSERT_ROWID()").Scan(&key).Error)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lease.NewPermanent(lease.NewStatic(key)).Lease(ctx, r)
+}
+
+// draw takes a number as another language's Registry does.
+func (s *store) draw(t *testing.T) int64 {
 	t.Helper()
-	if *i == nil {
-		*i = ids{}
+	return assign(t, s.kind(aForeign, s.DB))
+}
+
+// wantKind fails unless a start is refused because the database's numbers are taken in another way.
+func wantKind(t *testing.T, err error, divided bool) {
+	t.Helper()
+	var kind *worker.KindError
+	if !errors.As(err, &kind) || !errors.Is(err, worker.ErrMixed) || kind.Divided != divided {
+		t.Errorf("%v; want a KindError, divided %t", err, divided)
 	}
-	for range n {
-		id, err := gen.Next()
-		if err != nil {
-			return last, err
-		}
-		if id <= last || (*i)[id] {
-			t.Errorf("id %d after %d, dealt before: %t", id, last, (*i)[id])
-		}
-		(*i)[id], last = true, id
-	}
-	return last, nil
 }

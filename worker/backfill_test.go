@@ -1,16 +1,8 @@
 package worker_test
 
 import (
-	"bufio"
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"strconv"
-	"strings"
-	"sync"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,111 +62,48 @@ func TestBackfillNumbers(t *testing.T) {
 // layout has ticks of a millisecond.
 var layout = bits.Layout{TimeBits: 41, WorkerBits: 10, SequenceBits: 12, Epoch: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Millisecond}
 
-// stream prints ids of each millisecond until standard input ends.
-func stream(a uid.WorkerSource) error {
-	gen, err := uid.NewDefault(context.Background(), a, uid.DefaultConfig{Layout: layout})
-	if err != nil {
-		return err
-	}
-	ended := make(chan struct{})
-	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(ended) }()
-	for {
-		select {
-		case <-ended:
-			return gen.Close()
-		case <-time.After(time.Millisecond):
-		}
-		var ids [4]uid.ID
-		if _, err := gen.NextN(ids[:]); err != nil {
-			return err
-		}
-		fmt.Println(strings.Trim(fmt.Sprint(ids), "[]"))
-	}
-}
-
-// streaming is a child that streams, and what it printed.
-type streaming struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	mu    sync.Mutex
-	lines []string
-	ended chan struct{}
-}
-
-func startStream(t *testing.T, value string) *streaming {
-	t.Helper()
-	s := &streaming{cmd: processes.Self(t, 1, childVariable, value)[0], ended: make(chan struct{})}
-	var faults strings.Builder
-	s.cmd.Stderr = &faults
-	stdin, err1 := s.cmd.StdinPipe()
-	stdout, err2 := s.cmd.StdoutPipe()
-	need.Must(t, errors.Join(err1, err2, s.cmd.Start()))
-	s.stdin = stdin
-	go func() {
-		defer close(s.ended)
-		for lines := bufio.NewReader(stdout); ; {
-			line, err := lines.ReadString('\n')
-			if err != nil { // a line without an end is cut
-				_ = s.cmd.Wait()
-				return
-			}
-			s.mu.Lock()
-			s.lines = append(s.lines, line)
-			s.mu.Unlock()
-		}
-	}()
-	t.Cleanup(s.kill)
-	for before := s.count(); s.count() < before+50; time.Sleep(5 * time.Millisecond) {
-		select {
-		case <-s.ended:
-			t.Fatalf("a process has ended: %s", &faults)
-		default:
-		}
-	}
-	return s
-}
-
-func (s *streaming) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.lines)
-}
-
-func (s *streaming) kill() { _ = s.cmd.Process.Kill(); <-s.ended }
-
-// Leasers and a Registry run, are killed, stopped and started. A Backfill on their store
-// makes ids of each tick in which they lived, while others run. No id is made twice.
+// Leasers and Registries run, stop, crash and run again. A Backfill on their store makes ids of each tick in which they
+// lived, while others run. No id is made twice.
 func TestBackfillBesideAll(t *testing.T) {
 	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
-		s.create(t)
-		of := func(kind string) string { return strings.Join([]string{kind, s.prefix, s.URL, "stream"}, "\n") }
-		began := time.Now()
-		var children []*streaming
-		for i := range 6 {
-			kind := of("leaser")
-			if i%3 == 2 {
-				kind = of("registry")
-			}
-			children = append(children, startStream(t, kind))
-			switch i {
-			case 0, 2:
-				children[i].kill()
-			case 1, 4: // whose number is free then
-				_ = children[i].stdin.Close()
-				<-children[i].ended
-			}
-		}
-		seen := map[int64]bool{}
-		add := func(id int64) {
+		began, seen := time.Now(), map[uid.ID]bool{}
+		add := func(id uid.ID) {
 			if seen[id] {
 				parts, _ := bits.NewAllocator(layout)
-				t.Fatal(parts.Parse(id))
+				t.Fatal(parts.Parse(int64(id)))
 			}
 			seen[id] = true
 		}
-		for _, leaser := range []uid.WorkerSource{s.leaser(s.DB), s.registry(s.DB)} {
-			b, err := uid.NewBackfill(t.Context(), leaser, uid.BackfillConfig{Layout: layout})
+		start := func(kind string) *uid.Default {
+			gen, err := uid.NewDefault(t.Context(), s.kind(kind, s.DB), uid.DefaultConfig{Layout: layout, Logger: silent})
+			need.Must(t, err)
+			t.Cleanup(func() { gen.Close() })
+			return gen
+		}
+		run := func(gens ...*uid.Default) {
+			for range 50 {
+				time.Sleep(time.Millisecond)
+				for _, gen := range gens {
+					id, err := gen.Next()
+					need.Must(t, err)
+					add(id)
+				}
+			}
+		}
+		for range 2 { // the second one has the number of the first
+			gen := start(aLeaser)
+			run(gen)
+			need.Must(t, gen.Close())
+		}
+		_, ids := differ(t, processes.Run(t, slices.Concat(s.children(t, leaser, 2), s.children(t, registry, 1))...))
+		for id := range ids {
+			add(uid.ID(id))
+		}
+		alive := []*uid.Default{start(aLeaser), start(aRegistry)}
+		for _, kind := range []string{aLeaser, aRegistry} {
+			run(alive...)
+			b, err := uid.NewBackfill(t.Context(), s.kind(kind, s.DB), uid.BackfillConfig{Layout: layout})
 			need.Must(t, err)
 			for at := began; ; at = at.Add(time.Millisecond) {
 				var ids [4]uid.ID
@@ -184,22 +113,11 @@ func TestBackfillBesideAll(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, id := range ids {
-					add(int64(id))
-				}
-			}
-			if err := b.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-		for _, c := range children {
-			c.kill()
-			for _, line := range c.lines {
-				for word := range strings.FieldsSeq(line) {
-					id, err := strconv.ParseInt(word, 10, 64)
-					need.Must(t, err)
 					add(id)
 				}
 			}
+			need.Must(t, b.Close())
 		}
+		run(alive...)
 	})
 }

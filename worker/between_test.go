@@ -3,31 +3,52 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// The tests of this file do between two statements of a start what the model found.
+// The tests of this file do between two statements of a start what the model found, or have commits that do not say what
+// they did.
 
-// before calls f once, before the first statement that has all the given words.
-func before(pool *dbtest.Pool, f func(), words ...string) {
+// before returns a handle that calls f once, before the first statement that begins with a word and has all the others.
+func (s *store) before(t *testing.T, f func(), words ...string) *gorm.DB {
+	t.Helper()
+	db, pool := s.Pooled(t)
 	once := sync.OnceFunc(f)
 	pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-		for _, word := range words {
-			if !strings.Contains(query, word) {
-				return nil
-			}
+		if strings.HasPrefix(query, words[0]) && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(query, word) }) {
+			once()
 		}
-		once()
 		return nil
 	}})
+	return db
+}
+
+// at calls f before the statement of a number, counted from now on, until beyond is called, which reports whether there
+// were fewer statements.
+func at(pool *dbtest.Pool, point int, f func()) (beyond func() bool) {
+	sent := 0
+	pool.Set(dbtest.Faults{Statement: func(context.Context, string) error {
+		if sent++; sent == point {
+			f()
+		}
+		return nil
+	}})
+	return func() bool { pool.Heal(); return sent < point }
 }
 
 // A first start is stopped before it makes the record. Another start makes one and takes a number, and that record is lost.
@@ -36,8 +57,7 @@ func TestFirstStartIsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		for _, kind := range []string{aRegistry, aLeaser, aRange} {
 			s := s.another(t)
-			db, pool := s.Pooled(t)
-			before(pool, func() {
+			db := s.before(t, func() {
 				assign(t, s.leaser(s.DB, quiet))
 				s.Exec(t, "DELETE FROM %s WHERE id = -1", s.prefix+"WORKER_NODE")
 			}, "INSERT", "SELECT -1")
@@ -53,9 +73,8 @@ func TestTruncatedBetween(t *testing.T) {
 	on(t, []string{"sqlite", "mysql"}, leasers, func(t *testing.T, s *store) {
 		assign(t, s.leaser(s.DB, quiet))
 		record, node := s.recordRow(t), s.as(registry)
-		db, pool := s.Pooled(t)
 		drawn := int64(0)
-		before(pool, func() {
+		db := s.before(t, func() {
 			node.Exec(t, "DELETE FROM %s WHERE 1 = 1", node.Table)
 			node.setNext(t, 2)
 			s.writeRecord(t, record)
@@ -77,26 +96,122 @@ func TestRecordIsRestoredBetween(t *testing.T) {
 			s.Exec(t, "DELETE FROM %s WHERE worker_id >= -10", s.Table)
 			record, node := s.recordRow(t), s.prefix+"WORKER_NODE"
 			db, pool := s.Pooled(t)
-			at, drawn := 0, int64(-1)
-			pool.Set(dbtest.Faults{Statement: func(context.Context, string) error {
-				if at++; at == point {
-					s.Exec(t, "DELETE FROM %s WHERE id = -1", node)
-					if n, err := s.registry(s.DB).Assign(t.Context(), max22); err == nil {
-						drawn = n
-					}
-					s.writeRecord(t, record)
+			drawn := int64(-1)
+			beyond := at(pool, point, func() {
+				s.Exec(t, "DELETE FROM %s WHERE id = -1", node)
+				if n, err := s.registry(s.DB).Assign(t.Context(), max22); err == nil {
+					drawn = n
 				}
-				return nil
-			}})
+				s.writeRecord(t, record)
+			})
 			number, err := take(t, t.Context(), s.leaser(db, quiet, lease.Config{Numbers: &lease.Range{From: 1, To: 1}}), max22)
-			beyond := at < point
-			pool.Heal()
 			if err == nil && number == drawn {
 				t.Errorf("at statement %d, number %d is given to a range and drawn by a Registry", point, number)
 			}
-			if beyond {
+			if beyond() {
 				return
 			}
+		}
+	})
+}
+
+// errAnswer is what there is in place of a commit's answer.
+var errAnswer = errors.New("the connection is lost")
+
+func lost(tx *dbtest.Tx) error    { return errors.Join(tx.Tx.Commit(), errAnswer) }
+func refused(tx *dbtest.Tx) error { return errors.Join(tx.Tx.Rollback(), errAnswer) }
+func nothing(tx *dbtest.Tx) error { return tx.Tx.Rollback() }
+
+// A commit that was lost or refused gives a Registry no number. Neither does one that the
+// server confirms and loses.
+func TestRegistryCommit(t *testing.T) {
+	for name, tt := range map[string]struct {
+		commit func(tx *dbtest.Tx) error
+		err    error
+		rows   []int64
+	}{
+		"answer lost": {lost, errAnswer, []int64{1}},
+		"refused":     {refused, errAnswer, nil},
+		"nothing":     {nothing, worker.ErrKey, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on(t, servers, registries, func(t *testing.T, s *store) {
+				s.create(t)
+				db, pool := s.Pooled(t)
+				pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
+					if tx.Wrote("INSERT") {
+						return tt.commit(tx)
+					}
+					return tx.Tx.Commit()
+				}})
+				if number, err := s.registry(db).Assign(context.Background(), max22); number != 0 || !errors.Is(err, tt.err) {
+					t.Errorf("%d, %v; want %v", number, err, tt.err)
+				}
+				wantNumbers(t, s, tt.rows...)
+				wantNumbers(t, s, append(tt.rows, assign(t, s.on(s.DB)))...)
+			})
+		})
+	}
+}
+
+// A write whose answer is lost may be done much later: after the row has been read
+// and found unchanged, and while the next write is waiting for it.
+func TestExtendCommitsLate(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		db, pool := s.Waiting(t, 100*time.Millisecond).Pooled(t)
+		h := holdertest.Take(t, s.on(db, quickly, quiet), first)
+		late, done := make(chan struct{}), make(chan error, 1)
+		var first atomic.Bool
+		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {
+			if !tx.Wrote("UPDATE") || !first.CompareAndSwap(false, true) {
+				return tx.Tx.Commit()
+			}
+			go func() {
+				<-late
+				done <- tx.Tx.Commit()
+			}()
+			return errAnswer
+		}})
+		before := h.Last().Until
+		h.Await(t, "an answer is lost", func(g lease.Grant) bool { return g.Err != nil })
+		close(late)
+		need.Must(t, <-done)
+		pool.Heal()
+		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(before) && g.Err == nil })
+		h.Kept(t)
+		release(t, h, time.Now())
+		if r, _ := s.row(t, int64(1)); r.Heartbeat != 0 {
+			t.Errorf("row %+v; want it free", r)
+		}
+	})
+}
+
+// A range of 16 numbers gives all 16, however many starts were rolled back.
+func TestSixteenNumbersAfterRollbacks(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		sixteen := lease.Range{From: 0, To: 15}
+		_, err := s.leaser(s.DB).SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout, Chosen: true, Within: sixteen})
+		need.Must(t, err)
+		db, pool := s.Pooled(t)
+		var commits atomic.Int64
+		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
+			if tx.Wrote("INSERT") && commits.Add(1)%3 == 0 {
+				return refused(tx)
+			}
+			return tx.Tx.Commit()
+		}})
+		var failed int
+		for held := 0; held < 16; {
+			if _, err := holdertest.Try(t.Context(), t, s.on(db, quiet, lease.Config{Numbers: &sixteen}), 15, time.Now); err == nil {
+				held++
+			} else if failed++; !errors.Is(err, errAnswer) || failed > 20 {
+				t.Fatalf("%d are held: %v", held, err)
+			}
+		}
+		wantNumbers(t, s, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+		if failed < 6 {
+			t.Errorf("%d starts were rolled back; want more", failed)
 		}
 	})
 }

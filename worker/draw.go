@@ -103,9 +103,9 @@ type sqlExpr string
 
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
-// newEntry is a row that is created now. A key of 0 is the database's next.
-func newEntry(key int64, node lease.Node) entry {
-	return entry{
+// create inserts a row by one statement, which commits by itself, and returns its key. A key of 0 is the database's next.
+func (t *table) create(ctx context.Context, key int64, node lease.Node) (int64, error) {
+	row := entry{
 		ID:         key,
 		HostName:   node.Host,
 		Port:       node.Port,
@@ -114,17 +114,14 @@ func newEntry(key int64, node lease.Node) entry {
 		Modified:   "CURRENT_TIMESTAMP",
 		Created:    "CURRENT_TIMESTAMP",
 	}
-}
-
-// create inserts a row by one statement, which commits by itself.
-func (t *table) create(ctx context.Context, row *entry) error {
-	return t.denied(ctx, sqldb.Alone(ctx, t.db, func(tx *gorm.DB) error {
-		result := tx.Clauses(clause.Insert{Table: clause.Table{Name: t.full()}}).Create(row)
+	err := t.denied(ctx, sqldb.Alone(ctx, t.db, func(tx *gorm.DB) error {
+		result := tx.Clauses(clause.Insert{Table: clause.Table{Name: t.full()}}).Create(&row)
 		if result.Error == nil && result.RowsAffected != 1 {
 			return fmt.Errorf("%w: %d rows were inserted, want 1", ErrKey, result.RowsAffected)
 		}
 		return result.Error
 	}))
+	return row.ID, err
 }
 
 // denied is marked for a statement that draws a key, which needs a right on the sequence of a BIGSERIAL key, and none on that
@@ -146,20 +143,19 @@ func (t *table) denied(ctx context.Context, err error, also ...string) error {
 
 // draw commits a row and returns its key.
 func (t *table) draw(ctx context.Context, node lease.Node, limit int64) (int64, error) {
-	row := newEntry(0, node)
-	err := t.create(ctx, &row)
+	key, err := t.create(ctx, 0, node)
 	switch {
 	case err != nil:
 		return 0, err
-	case row.ID <= 0:
-		err = fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
-	case row.ID > limit:
-		err = &lease.ExhaustedError{Next: row.ID, Max: limit, Store: t.name}
+	case key <= 0:
+		err = fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, key)
+	case key > limit:
+		err = &lease.ExhaustedError{Next: key, Max: limit, Store: t.name}
+	default:
+		return key, nil
 	}
-	if err != nil {
-		t.remove(ctx, row.ID)
-	}
-	return row.ID, err
+	t.remove(ctx, key)
+	return key, err
 }
 
 // remove deletes the row of a key that cannot be a number, if the user may.

@@ -1,19 +1,13 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/processes"
-	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -51,50 +45,6 @@ func TestRegistryBesideLeaser(t *testing.T) {
 		if again := assign(t, s.leaser(s.DB)); again != h.Last().Number {
 			t.Errorf("number %d was given back, and the next Leaser got %d", h.Last().Number, again)
 		}
-	})
-}
-
-// A service goes from a Registry to a Leaser, process by process: ids of all its processes differ.
-func TestRollingChange(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		before := []int64{assign(t, s.kind(aRegistry, s.DB)), s.draw(t), s.draw(t), s.draw(t)}
-		of := func(kind string) string { return kind + "\n" + s.prefix + "\n" + s.URL }
-		registries := processes.Self(t, 3, childVariable, of("registry"))
-		leasers := processes.Self(t, 3, childVariable, of("leaser"))
-		for _, number := range differ(t, processes.Run(t, slices.Concat(registries, leasers)...)) {
-			if slices.Contains(before, number) {
-				t.Errorf("number %d of a process that had started before is given again", number)
-			}
-		}
-	})
-}
-
-// Leasers draw keys at once, each from a connection of its own, where the server skips keys.
-func TestDrawnAtOnce(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		url := s.URL
-		if s.Kind == "mysql" {
-			url = s.With("auto_increment_increment=7")
-		}
-		numbers := make([]int64, 4*3)
-		var starts sync.WaitGroup
-		for i := range 4 {
-			leases := s.leaser(s.Open(t, url), quiet)
-			starts.Go(func() {
-				for j := range 3 {
-					var err error
-					if numbers[3*i+j], err = take(t, context.Background(), leases, max22); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		starts.Wait()
-		slices.Sort(numbers)
-		if n := len(slices.Compact(slices.Clone(numbers))); n != 12 {
-			t.Errorf("numbers %v: want 12 different ones", numbers)
-		}
-		s.as(registry).have(t, numbers)
 	})
 }
 
@@ -179,14 +129,7 @@ func TestFreeNumberDrawnElsewhere(t *testing.T) {
 		h = holdertest.Take(t, s.leaser(s.DB, quiet), max22)
 		release(t, h, time.Now().Add(-time.Hour))
 		node.Exec(t, "DELETE FROM %s WHERE id = %d", node.Table, h.Last().Number)
-		db, pool := s.Pooled(t)
-		once := sync.OnceFunc(func() { node.setNext(t, h.Last().Number); s.draw(t) })
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if strings.HasPrefix(query, "UPDATE") && strings.Contains(query, "token") {
-				once()
-			}
-			return nil
-		}})
+		db := s.before(t, func() { node.setNext(t, h.Last().Number); s.draw(t) }, "UPDATE", "SET token")
 		if got := assign(t, s.leaser(db, quiet)); got != h.Last().Number+1 {
 			t.Errorf("number %d, want %d", got, h.Last().Number+1)
 		}

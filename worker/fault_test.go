@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -129,25 +130,6 @@ func TestLastInsertID(t *testing.T) {
 	})
 }
 
-// A number whose row was deleted is not given again, whether or not it was the
-// highest, nor when all are gone that can be.
-func TestDeletedNumberNotReused(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		a := s.on(s.DB)
-		for range 3 {
-			assign(t, a)
-		}
-		s.Exec(t, "DELETE FROM %s WHERE %s = %d", s.Table, s.key, first+2)
-		if got := assign(t, a); got != first+3 {
-			t.Errorf("number %d, want %d", got, first+3)
-		}
-		s.Exec(t, "DELETE FROM %s WHERE %s >= 0", s.Table, s.key)
-		if got := assign(t, a); got != first+4 {
-			t.Errorf("number %d, want %d", got, first+4)
-		}
-	})
-}
-
 func TestWarnsFrom80Percent(t *testing.T) {
 	each(t, registries, func(t *testing.T, s *store) {
 		s.create(t)
@@ -186,6 +168,52 @@ func TestWarnsOfClock(t *testing.T) {
 			if got := out.Count("local_ahead") > 0; got != tt.warned {
 				t.Errorf("clock %v ahead: warned %t, want %t: %s", tt.ahead, got, tt.warned, &out)
 			}
+		}
+	})
+}
+
+// Each start warns once of a database that confirms commits before they are on
+// the disk, and of no other.
+func TestWarnsOfFlush(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		start := func(url string) *logged.Text {
+			var out logged.Text
+			assign(t, s.on(s.Open(t, url), logTo(out.Logger())))
+			return &out
+		}
+		if out := start(s.Plain()); out.Count("level=WARN") > 0 {
+			t.Errorf("logged %s", out)
+		}
+		var unsafe, setting, value string
+		switch s.Kind {
+		case "postgres":
+			unsafe, setting, value = s.With("synchronous_commit=off"), "synchronous_commit", "off"
+		case "sqlite":
+			unsafe, setting, value = s.Plain()+"?_journal_mode=wal&_synchronous=1&_pragma=journal_mode(wal)&_pragma=synchronous(1)", "synchronous", `"NORMAL in WAL mode"`
+		case "mysql":
+			return // a setting of the server, not of a session
+		}
+		if out := start(unsafe); out.Count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.Count("level=WARN") != 1 {
+			t.Errorf("logged %s; want %s", out, setting)
+		}
+	})
+}
+
+// A start that finds the pool of connections full says so.
+func TestPoolIsFull(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		a := s.on(s.DB)
+		assign(t, a) // which makes the table
+		pool, err := s.DB.DB()
+		need.Must(t, err)
+		pool.SetMaxOpenConns(1)
+		tx := s.DB.Begin()
+		defer tx.Rollback()
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if number, err := take(t, ctx, s.on(s.DB), max22); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "the connection pool is exhausted, 1 of 1 are in use") {
+			t.Errorf("got %d, %v, want that the pool is full", number, err)
 		}
 	})
 }

@@ -173,15 +173,11 @@ func TestFrozenStartHoldsNoLock(t *testing.T) {
 	on(t, servers, leasers, func(t *testing.T, s *store) {
 		other := s.Open(t, s.URL)
 		for _, kind := range []string{aRegistry, aLeaser, aRange} {
-			for point, beyond := 1, false; !beyond; point += 2 {
+			for point, ended := 1, false; !ended; point += 2 {
 				m := meeting{store: s.another(t), T: t, given: map[int64]string{}}
 				m.start(kind, other)
 				db, pool := m.Pooled(t)
-				at := 0
-				pool.Set(dbtest.Faults{Statement: func(context.Context, string) error {
-					if at++; at != point {
-						return nil
-					}
+				beyond := at(pool, point, func() {
 					ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 					defer cancel()
 					for _, table := range []string{"WORKER_NODE", "WORKER_LEASE"} {
@@ -190,11 +186,9 @@ func TestFrozenStartHoldsNoLock(t *testing.T) {
 						}
 					}
 					m.start(kind, other)
-					return nil
-				}})
+				})
 				m.start(kind, db)
-				beyond = at < point
-				pool.Heal()
+				ended = beyond()
 			}
 		}
 	})
@@ -206,15 +200,11 @@ func TestRangesMeet(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		wide, narrow := lease.Config{Numbers: &lease.Range{From: 1, To: 9}}, lease.Config{Numbers: &lease.Range{From: 2, To: 9}}
 		assign(t, s.leaser(s.DB, quiet, wide))
-		db, pool := s.Pooled(t)
 		met := int64(-1)
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if met < 0 && strings.HasPrefix(query, "INSERT") {
-				met = assign(t, s.leaser(s.DB, quiet, narrow))
-				s.Exec(t, "DELETE FROM %s WHERE worker_id = %d", s.Table, met)
-			}
-			return nil
-		}})
+		db := s.before(t, func() {
+			met = assign(t, s.leaser(s.DB, quiet, narrow))
+			s.Exec(t, "DELETE FROM %s WHERE worker_id = %d", s.Table, met)
+		}, "INSERT")
 		if number := assign(t, s.leaser(db, quiet, wide)); met != 2 || number != 3 {
 			t.Errorf("numbers %d and %d, want 2 and 3", met, number)
 		}
@@ -243,25 +233,6 @@ func TestOverlappingRanges(t *testing.T) {
 		wantAll(t, errors.New(out.String()), `range="189 to 220" other="100 to 199"`, `range="189 to 220" other="200 to 299"`)
 		if lines := strings.Count(out.String(), "overlap"); lines != 2 {
 			t.Errorf("%d lines, want one for each other range:\n%s", lines, out)
-		}
-	})
-}
-
-// A start sends no statement for each number that was given or assigned.
-func TestStartAfterManyNumbers(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		for range 3 {
-			assign(t, s.leaser(s.DB))
-		}
-		need.Must(t, s.leaser(s.DB).Raise(t.Context(), 1_000_000))
-		db, pool := s.Pooled(t)
-		for _, name := range []string{aLeaser, aRegistry, aLeaser} {
-			sent := 0
-			pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { sent++; return nil }})
-			number := assign(t, s.kind(name, db))
-			if sent > 30 || number <= 1_000_000 {
-				t.Errorf("%s, number %d: %d statements, want at most 30, and a number above 1,000,000", name, number, sent)
-			}
 		}
 	})
 }

@@ -79,11 +79,11 @@ func (s *Store) raiseCount(ctx context.Context, number int64) error {
 // raise moves the key counter beyond number by drawing keys or by naming one, and never by setting it, which could lower it.
 func (t *table) raise(ctx context.Context, number int64) error {
 	if t.db.Name() != "postgres" {
-		row := newEntry(number, lease.Node{Host: "-", Port: "raised"})
-		if err := t.create(ctx, &row); !t.dialect().Duplicate(err) {
-			return err
+		_, err := t.create(ctx, number, lease.Node{Host: "-", Port: "raised"})
+		if t.dialect().Duplicate(err) { // a row with the key was there, so the counter is beyond
+			err = nil
 		}
-		return nil // a row with the key was there, so the counter is beyond
+		return err
 	}
 	var sequences []string
 	err := t.ask(ctx, &sequences, "SELECT pg_get_serial_sequence(?, 'id')", t.quoted())

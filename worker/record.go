@@ -97,15 +97,16 @@ func (t *table) record(ctx context.Context) (*record, error) {
 // record, and the other reads it. probe fails if the user lacks a right for what follows. A change of the layout
 // keeps how numbers are taken.
 func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasestore.Terms, probe func(context.Context) error) (string, error) {
+	asks := t.Layout == "" // and writes nothing
 	for {
 		r, err := nodes.record(ctx)
-		if err != nil && (t.Layout != "" || !errors.Is(err, ErrNoTable)) {
+		if err != nil && !(asks && errors.Is(err, ErrNoTable)) {
 			return "", err
 		}
 		if r != nil {
 			remembered, _ := r.layout()
 			switch {
-			case t.Layout == "": // which only asks
+			case asks:
 				return remembered, nil
 			case r.divided() != t.Chosen && (old == "" || old == t.Layout):
 				return "", r.refuse(nodes, t)
@@ -117,20 +118,15 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 			}
 			continue
 		}
-		if t.Layout == "" {
-			if again, err := unrecorded(ctx, nodes, leases); !again || err != nil {
-				return "", err
-			}
-			continue
-		}
-		if old != "" {
+		if old != "" && !asks {
 			return "", nil
 		}
-		if again, err := first(ctx, nodes, leases, t); again || err != nil {
-			if err != nil {
-				return "", err
-			}
+		again, err := first(ctx, nodes, leases, t, asks)
+		switch {
+		case again:
 			continue
+		case err != nil || asks:
+			return "", err
 		}
 		if err := probe(ctx); err != nil {
 			return "", err
@@ -142,25 +138,34 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 }
 
 // first refuses a first start where rows show that it is none. again is true if the record is there by now. The
-// record is made before the first lease, so whoever sees a lease and still no record knows that it is gone.
-func first(ctx context.Context, nodes, leases *table, t leasestore.Terms) (again bool, err error) {
-	leased, counted, err := leases.leased(ctx)
-	if err != nil {
-		return false, err
-	}
-	drawn := false
-	if !leased && t.Chosen {
-		if drawn, err = nodes.drawn(ctx); err != nil {
+// record is made before the first lease, so whoever sees a lease and still no record knows that it is gone. To a generator
+// that asks for the layout, keys without a record, as Java's uid-generator leaves them, are those of ids with an unknown one.
+func first(ctx context.Context, nodes, leases *table, t leasestore.Terms, asks bool) (again bool, err error) {
+	if asks {
+		if err := leases.beside(ctx, nodes); err != nil {
 			return false, err
 		}
 	}
-	if !leased && !drawn {
+	leased, counted, err := leases.leased(ctx)
+	drawn := false
+	if err == nil && !leased && (asks || t.Chosen) {
+		drawn, err = nodes.drawn(ctx)
+	}
+	if asks && errors.Is(err, ErrNoTable) {
 		return false, nil
 	}
-	if r, err := nodes.record(ctx); r != nil || err != nil {
+	if err != nil || !leased && !drawn {
+		return false, err
+	}
+	if r, err := nodes.record(ctx); r != nil || err != nil && !(asks && errors.Is(err, ErrNoTable)) {
 		return r != nil, err
 	}
-	if drawn {
+	switch {
+	case asks && leased:
+		return false, &lease.UnknownLayoutError{Store: leases.name, Err: gone(nodes, leases, counted)}
+	case asks:
+		return false, &lease.UnknownLayoutError{Store: nodes.name}
+	case drawn:
 		return false, (&record{Type: typeDrawn}).refuse(nodes, t)
 	}
 	return false, gone(nodes, leases, counted)
@@ -177,32 +182,6 @@ func gone(nodes, leases *table, counted bool) error {
 		"INSERT INTO %[3]s (ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES (-1, 'LAYOUT', '-', %[4]d, %[5]s), "+
 		"where TYPE is %[6]d if numbers are drawn, and %[7]d if configs have ranges or assigned numbers",
 		ErrMixed, leases.name, nodes.name, number, recordDates, typeDrawn, typeDivided)
-}
-
-// unrecorded is first for a generator that states no layout: keys without a record, as Java's
-// uid-generator leaves them, are those of ids with an unknown layout.
-func unrecorded(ctx context.Context, nodes, leases *table) (again bool, err error) {
-	if err := leases.beside(ctx, nodes); err != nil {
-		return false, err
-	}
-	leased, counted, err := leases.leased(ctx)
-	drawn := false
-	if err == nil && !leased {
-		drawn, err = nodes.drawn(ctx)
-	}
-	if errors.Is(err, ErrNoTable) || err == nil && !leased && !drawn {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if r, err := nodes.record(ctx); r != nil || err != nil && !errors.Is(err, ErrNoTable) {
-		return r != nil, err
-	}
-	if leased {
-		return false, &lease.UnknownLayoutError{Store: leases.name, Err: gone(nodes, leases, counted)}
-	}
-	return false, &lease.UnknownLayoutError{Store: nodes.name}
 }
 
 // absent recognizes the error for a table that is missing, or may not be read; of an unknown kind of database, any error.

@@ -156,38 +156,6 @@ func TestDrawnOrDivided(t *testing.T) {
 	})
 }
 
-// Three sites with ranges restart whatever else was tried between.
-func TestSitesRestart(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		for round := range int64(3) {
-			for _, from := range []int64{1000, 2000, 3000} {
-				if got := assign(t, s.leaser(s.DB, quiet, lease.Config{Numbers: &lease.Range{From: from, To: from + 999}})); got != from+round {
-					t.Errorf("number %d, want %d", got, from+round)
-				}
-			}
-			for _, kind := range []string{aRegistry, aLeaser} {
-				wantKind(t, s.begin(t, kind, s.DB, bits.Layout{}), true)
-			}
-		}
-	})
-}
-
-// The pods of a StatefulSet start on the empty tables that are printed, the lowest ordinals too.
-func TestOrdinalsOnPrintedSchema(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		text, err := s.leaser(s.DB).Schema()
-		need.Must(t, err)
-		for statement := range strings.SplitSeq(text, ";\n") {
-			s.Exec(t, "%s", statement)
-		}
-		for ordinal := range int64(10) {
-			if got := assign(t, s.leaser(s.DB, quiet, worker.StoreConfig{NoSchema: true}, lease.Config{Assigner: lease.NewStatic(ordinal)})); got != ordinal {
-				t.Errorf("number %d, want %d", got, ordinal)
-			}
-		}
-	})
-}
-
 // A start that chooses its numbers is refused if another program has drawn one of them, and warned if it has drawn any.
 func TestForeignKeyWhereConfigsChoose(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
@@ -223,23 +191,23 @@ func TestRecordChangesMeanwhile(t *testing.T) {
 					s := s.another(t)
 					need.Must(t, s.begin(t, kind, s.DB, bits.Fleet()))
 					db, pool := s.Pooled(t)
-					at, last := 0, 0
+					sent, last := 0, 0
 					pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-						at++
+						sent++
 						if strings.Contains(query, "host_name") && strings.Contains(query, "-1") && strings.HasPrefix(query, "SELECT") {
-							last = at
+							last = sent
 						}
-						if at == point {
+						if sent == point {
 							s.Exec(t, "UPDATE %s SET host_name = 'another' WHERE id = -1", s.prefix+"WORKER_NODE")
 						}
 						return nil
 					}})
 					err := s.begin(t, kind, db, bits.Fleet())
-					if at < point { // the start is shorter
+					if sent < point { // the start is shorter
 						return
 					}
 					if late := point > last; late && err != nil || !late && !errors.Is(err, lease.ErrLayout) {
-						t.Errorf("%s: the record is changed before statement %d of %d, and was read last by number %d: %v", kind, point, at, last, err)
+						t.Errorf("%s: the record is changed before statement %d of %d, and was read last by number %d: %v", kind, point, sent, last, err)
 					}
 				}
 			})

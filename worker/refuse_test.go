@@ -18,37 +18,25 @@ import (
 
 // handles are what must be refused, made from a good one.
 var handles = map[string]func(t *testing.T, s *store) *gorm.DB{
-	"nil":  func(*testing.T, *store) *gorm.DB { return nil },
-	"zero": func(*testing.T, *store) *gorm.DB { return &gorm.DB{} },
-	"unopened": func(t *testing.T, _ *store) *gorm.DB {
-		db, err := gorm.Open(nil, &gorm.Config{})
-		need.Must(t, err)
-		return db
-	},
+	"nil": func(*testing.T, *store) *gorm.DB { return nil },
 	"failed": func(_ *testing.T, s *store) *gorm.DB {
 		db := s.DB.Session(&gorm.Session{})
 		_ = db.AddError(errors.New("earlier"))
 		return db
 	},
-	"dry-run session": func(_ *testing.T, s *store) *gorm.DB { return s.DB.Session(&gorm.Session{DryRun: true}) },
-	"dry-run config": func(t *testing.T, s *store) *gorm.DB {
-		return s.Reopen(t, nil, gorm.Config{DryRun: true})
-	},
+	"dry run":     func(_ *testing.T, s *store) *gorm.DB { return s.DB.Session(&gorm.Session{DryRun: true}) },
 	"transaction": func(t *testing.T, s *store) *gorm.DB { return begin(t, s.DB) },
-	"transaction, new session": func(t *testing.T, s *store) *gorm.DB {
-		return begin(t, s.DB).Session(&gorm.Session{NewDB: true, Context: context.Background()})
-	},
 	"transaction, prepared session": func(t *testing.T, s *store) *gorm.DB {
 		return begin(t, s.DB).Session(&gorm.Session{PrepareStmt: true})
 	},
 	"transaction of a prepared config": func(t *testing.T, s *store) *gorm.DB {
 		return begin(t, s.Reopen(t, nil, gorm.Config{PrepareStmt: true}))
 	},
-	"handle on a transaction": func(t *testing.T, s *store) *gorm.DB {
-		return onTransaction(t, s, gorm.Config{})
-	},
 	"prepared handle on a transaction": func(t *testing.T, s *store) *gorm.DB {
-		return onTransaction(t, s, gorm.Config{PrepareStmt: true})
+		tx := begin(t, s.DB)
+		return s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
+			return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
+		}, gorm.Config{PrepareStmt: true})
 	},
 }
 
@@ -60,14 +48,18 @@ func begin(t *testing.T, db *gorm.DB) *gorm.DB {
 	return tx
 }
 
-// onTransaction opens a handle whose connection is a transaction that GORM did
-// not begin.
-func onTransaction(t *testing.T, s *store, config gorm.Config) *gorm.DB {
+// wantFrom fails unless the error of a start and those of all methods beside it match want.
+func (s *store) wantFrom(t *testing.T, ctx context.Context, db *gorm.DB, want, start error) {
 	t.Helper()
-	tx := begin(t, s.DB)
-	return s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
-		return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
-	}, config)
+	_, nodes := s.registry(db).Nodes(ctx, 1)
+	_, leases := s.leaser(db).Leases(ctx, 1)
+	for method, err := range map[string]error{
+		"a start": start, "EnsureSchema": s.on(db).EnsureSchema(ctx), "Nodes": nodes, "Leases": leases, "Revoke": s.leaser(db).Revoke(ctx, 1),
+	} {
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v; want %v", method, err, want)
+		}
+	}
 }
 
 func TestRefusesHandle(t *testing.T) {
@@ -80,18 +72,7 @@ func TestRefusesHandle(t *testing.T) {
 				if number != 0 || !errors.Is(err, worker.ErrDB) || !strings.HasPrefix(err.Error(), worker.ErrDB.Error()+": it ") {
 					t.Errorf("%d, %v; want ErrDB", number, err)
 				}
-				_, nodes := s.registry(db).Nodes(context.Background(), 1)
-				_, leases := s.leaser(db).Leases(context.Background(), 1)
-				for method, err := range map[string]error{
-					"EnsureSchema": s.on(db).EnsureSchema(context.Background()),
-					"Nodes":        nodes,
-					"Leases":       leases,
-					"Free":         s.leaser(db).Revoke(context.Background(), 1),
-				} {
-					if !errors.Is(err, worker.ErrDB) {
-						t.Errorf("%s = %v; want ErrDB", method, err)
-					}
-				}
+				s.wantFrom(t, t.Context(), db, worker.ErrDB, err)
 			})
 		}
 		wantNumbers(t, s)
@@ -116,15 +97,8 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 			}
 		})
 	}
-
-	_, err := worker.NewRegistry(nil, worker.RegistryConfig{Node: lease.Node{Port: strings.Repeat("9", 65), Type: 3}}).Assign(context.Background(), 1)
-	wantAll(t, err, `Node.Host is "", want 1 to 64`, `Node.Port is "999`, "Node.Type is 3, want 1 (NodeContainer) or 2 (NodeActual)", "it is nil")
-
-	for _, host := range []string{"a\x00b", "a\xffb", strings.Repeat("ä", 65)} {
-		_, err = worker.NewRegistry(nil, worker.RegistryConfig{Node: lease.Node{Host: host, Port: "1", Type: lease.NodeActual}}).
-			Assign(context.Background(), 1)
-		wantAll(t, err, "Node.Host")
-	}
+	_, err := worker.NewRegistry(nil, worker.RegistryConfig{Node: lease.Node{Port: "a\xffb", Type: 3}}).Assign(context.Background(), 1)
+	wantAll(t, err, `Node.Host is "", want 1 to 64`, `Node.Port is "a`, "Node.Type is 3, want 1 (NodeContainer) or 2 (NodeActual)", "it is nil")
 }
 
 func TestPrefixes(t *testing.T) {

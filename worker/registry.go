@@ -184,7 +184,7 @@ func (r *Registry) agree(ctx context.Context, request lease.Request) (leasestore
 		case is != nil:
 			return agreement.All, nil
 		}
-		if again, err := first(ctx, r.table, r.leases, terms); !again || err != nil {
+		if again, err := first(ctx, r.table, r.leases, terms, false); !again || err != nil {
 			return agreement.All, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -82,13 +84,14 @@ func openSQLite(t *testing.T, driver, path, mode string) *gorm.DB {
 }
 
 // A file is restored from a backup while a generator has it open, by steps in any order, at once or with a time between
-// them. The generator drops its number, opens nothing until the restore is complete, and so leaves the backup as it is.
+// them, or is moved or removed. The generator drops its number, opens nothing until the restore is complete, and so leaves
+// the backup as it is.
 func TestFileRestored(t *testing.T) {
 	need.Time(t) // not beside other tests: the pauses are those of two looks while a processor is free
 	modes := map[string][][]string{
 		"wal": slices.Concat(orders("mv backup", "rm wal", "rm shm"), orders("mv db", "mv backup", "rm wal", "rm shm"),
-			orders("rm db", "mv backup", "mv wal", "rm shm")),
-		"delete": slices.Concat(orders("mv backup"), orders("mv db", "mv backup"), orders("rm db", "mv backup")),
+			orders("rm db", "mv backup", "mv wal", "rm shm"), [][]string{{"mv db", "rm wal", "rm shm"}, {"rm db", "rm wal", "rm shm"}}),
+		"delete": slices.Concat(orders("mv backup"), orders("mv db", "mv backup"), orders("rm db", "mv backup"), orders("mv db"), orders("rm db")),
 	}
 	for _, driver := range []string{"sqlite", "sqlite3"} {
 		pool, err := sql.Open(driver, ":memory:")
@@ -112,42 +115,102 @@ func TestFileRestored(t *testing.T) {
 
 // A backup that takes the file's place after a look, just before a connection opens it, is not read with the old -wal.
 func TestFileRestoredAfterLook(t *testing.T) {
-	pool, err := sql.Open("sqlite", ":memory:")
-	need.Must(t, err)
-	before := &beforeOpen{Driver: pool.Driver()}
-	need.Must(t, pool.Close())
-	name := "sqlite after " + rand.Text()
-	sql.Register(name, before)
 	path := filepath.Join(t.TempDir(), "ids.db")
-	db := openSQLite(t, name, path, "wal")
-	store := worker.NewStore(db, worker.StoreConfig{})
-	need.Must(t, store.EnsureSchema(t.Context()))
+	var run atomic.Pointer[func()]
+	db := openHooked(t, path, "wal", func() {
+		if run := run.Swap(nil); run != nil {
+			(*run)()
+		}
+	})
+	need.Must(t, worker.NewStore(db, worker.StoreConfig{}).EnsureSchema(t.Context()))
 	need.Must(t, db.Exec("VACUUM INTO ?", path+".backup").Error)
 	var out logged.Text
 	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(db, lease.Config{Expiry: 400 * time.Millisecond, Logger: out.Logger()}), uid.CachedConfig{})
 	need.Must(t, err)
 	defer gen.Close()
 	restore := func() { need.Must(t, steps["mv backup"](path)) }
-	before.run.Store(&restore)
+	run.Store(&restore)
 	servertest.Eventually(t, "the generator drops its number, and says what to do", func() bool {
 		err := gen.Stats().Clock.LeaseError
 		return out.Count("the number is lost") > 0 && err != nil && strings.Contains(err.Error(), "delete "+path+"-wal")
 	})
 }
 
-// beforeOpen is a driver that runs a function once, before the next connection that looks at rows as other processes see them.
-type beforeOpen struct {
-	driver.Driver
-	run atomic.Pointer[func()]
+// A number that was taken is kept though the file is locked when it is read by another connection.
+func TestFileLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	other := openSQLite(t, "sqlite", path, "delete") // otherwise a lock stops no reader
+	pool, err := other.DB()
+	need.Must(t, err)
+	pool.SetMaxOpenConns(1)
+	var opens atomic.Int64
+	db := openHooked(t, path, "delete", func() {
+		if opens.Add(1) == 2 { // the start has looked for the file, and then taken a number
+			need.Must(t, other.Exec("BEGIN EXCLUSIVE").Error)
+			time.AfterFunc(1500*time.Millisecond, func() { _ = other.Exec("ROLLBACK").Error }) // longer than one try
+		}
+	})
+	h := holdertest.Take(t, worker.NewLeaser(db, quiet.(lease.Config)), max22)
+	if n := h.Last().Number; n != first || opens.Load() < 2 {
+		t.Errorf("number %d, and the file was opened %d times; want the first number, after a lock", n, opens.Load())
+	}
 }
 
-func (b *beforeOpen) Open(name string) (driver.Conn, error) {
+// hooked is a driver that calls a function before each connection that looks at rows as other processes see them.
+type hooked struct {
+	driver.Driver
+	before func()
+}
+
+func (h *hooked) Open(name string) (driver.Conn, error) {
 	if strings.Contains(name, "mode=rw") {
-		if run := b.run.Swap(nil); run != nil {
-			(*run)()
-		}
+		h.before()
 	}
-	return b.Driver.Open(name)
+	return h.Driver.Open(name)
+}
+
+func openHooked(t *testing.T, path, mode string, before func()) *gorm.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite", ":memory:")
+	need.Must(t, errors.Join(err, pool.Close()))
+	name := "sqlite with a hook " + rand.Text()
+	sql.Register(name, &hooked{pool.Driver(), before})
+	return openSQLite(t, name, path, mode)
+}
+
+// A file that cannot be read in place of the database is an outage.
+func TestFileUnreadable(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, "sqlite", leaser)
+	h, path := holdertest.Take(t, s.leaser(s.DB, quickly, quiet), max22), s.Plain()
+	need.Must(t, os.WriteFile(path+".other", []byte("not a database"), 0o600))
+	for _, step := range [][2]string{{path, path + ".real"}, {path + ".other", path}} {
+		need.Must(t, os.Rename(step[0], step[1]))
+	}
+	told := h.Await(t, "it is told", func(g lease.Grant) bool { return g.Err != nil })
+	if !told.Held || !strings.Contains(told.Err.Error(), "not a database") {
+		t.Errorf("%v; want that the file is not a database", told)
+	}
+	need.Must(t, os.Rename(path+".real", path))
+	h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(told.Until) && g.Err == nil })
+	h.Kept(t)
+}
+
+// A number that is taken over in a file that was replaced is not held.
+func TestTakenInReplacedFile(t *testing.T) {
+	s := newStore(t, "sqlite", leaser)
+	s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
+	rows := s.leaser(s.DB)
+	need.Must(t, rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)))
+	if _, done, err := rows.Insert(t.Context(), acquire(0, "a", true)); !done || err != nil {
+		t.Fatalf("%t, %v", done, err)
+	}
+	need.Must(t, os.Rename(s.Plain(), s.Plain()+".old"))
+	done, err := rows.Swap(t.Context(), "a", acquire(0, "b", false))
+	if done || err == nil || !strings.Contains(err.Error(), "moved, removed or replaced while it was open: there is no "+s.Plain()) {
+		t.Errorf("%t, %v; want that the file was replaced", done, err)
+	}
+	need.Must(t, os.Rename(s.Plain()+".old", s.Plain()))
 }
 
 func testRestored(t *testing.T, driver, mode string, order []string, pause time.Duration) {
@@ -175,6 +238,9 @@ func testRestored(t *testing.T, driver, mode string, order []string, pause time.
 			time.Sleep(pause)
 		}
 		need.Must(t, steps[step](path))
+	}
+	if !slices.Contains(order, "mv backup") { // others make a new file
+		start(openSQLite(t, driver, path, mode))
 	}
 	told := false
 	servertest.Eventually(t, "the generator drops its number, and has one of the backup, or says what to do", func() bool {

@@ -6,53 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
-
-// The columns of a Registry's table, as each database tells them. They are uid-generator's.
-var columns = map[string][]string{
-	"mysql": {
-		"ID bigint NO PRI auto_increment", "HOST_NAME varchar(64) NO", "PORT varchar(64) NO", "TYPE int NO",
-		"LAUNCH_DATE date NO", "MODIFIED timestamp NO", "CREATED timestamp NO",
-	},
-	"postgres": {
-		"id bigint NO", "host_name character varying(64) NO", "port character varying(64) NO", "type integer NO",
-		"launch_date date NO", "modified timestamp with time zone NO", "created timestamp with time zone NO",
-	},
-	"sqlite": {
-		"ID INTEGER NO", "HOST_NAME VARCHAR(64) NO", "PORT VARCHAR(64) NO", "TYPE INT NO",
-		"LAUNCH_DATE DATE NO", "MODIFIED TIMESTAMP NO", "CREATED TIMESTAMP NO",
-	},
-}
-
-func (s *store) columns(t *testing.T) []string {
-	t.Helper()
-	query := map[string]string{
-		"mysql": `SELECT TRIM(CONCAT(column_name, ' ', data_type, IF(data_type = 'varchar', CONCAT('(',
-			character_maximum_length, ')'), ''), ' ', is_nullable, ' ', column_key, ' ', REPLACE(extra, 'DEFAULT_GENERATED', '')))
-			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`,
-		"postgres": `SELECT CONCAT(column_name, ' ', data_type, '(' || character_maximum_length || ')', ' ', is_nullable)
-			FROM information_schema.columns WHERE table_name = LOWER(?) ORDER BY ordinal_position`,
-		"sqlite": `SELECT name || ' ' || type || ' ' || IIF("notnull", 'NO', 'YES') FROM PRAGMA_TABLE_INFO(?)`,
-	}[s.Kind]
-	var found []string
-	need.Must(t, s.DB.Raw(query, s.Table).Scan(&found).Error)
-	return found
-}
-
-func TestSchemaColumns(t *testing.T) {
-	each(t, registries, func(t *testing.T, s *store) {
-		s.create(t)
-		if got, want := s.columns(t), columns[s.Kind]; !slices.Equal(got, want) {
-			t.Errorf("columns %q\nwant    %q", got, want)
-		}
-	})
-}
 
 // A table that a Java service made, and rows that it inserts, with NOW() as it
 // does where the database has that.
@@ -62,12 +24,14 @@ func TestSharedWithJava(t *testing.T) {
 		switch s.Kind {
 		case "mysql":
 			s.createLike(t, "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY")
-			got := s.columns(t)
-			for i := range got { // MariaDB before 10.10 adds it to a table's first TIMESTAMP
-				got[i] = strings.TrimSpace(strings.TrimSuffix(got[i], "on update current_timestamp()"))
-			}
-			if want := columns[s.Kind]; !slices.Equal(got, want) {
-				t.Errorf("columns %q\nwant    %q", got, want)
+			own := s.another(t)
+			own.create(t)
+			const query = `SELECT CONCAT_WS(' ', column_name, column_type, is_nullable, column_key, IF(extra = 'auto_increment', extra, ''))
+				FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`
+			var java, ours []string
+			need.Must(t, errors.Join(s.DB.Raw(query, s.Table).Scan(&java).Error, s.DB.Raw(query, own.Table).Scan(&ours).Error))
+			if len(java) != 7 || !slices.Equal(java, ours) {
+				t.Errorf("columns %q\nwant    %q", ours, java)
 			}
 		case "postgres":
 			s.createLike(t, "BIGSERIAL PRIMARY KEY")
@@ -138,14 +102,16 @@ func TestEnsureSchemaLosesRace(t *testing.T) {
 func TestEnsureSchemaFails(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		for doing, statement := range map[string]string{"look for": "SELECT " + s.key, "create": "CREATE TABLE IF NOT EXISTS"} {
-			db := s.Reopen(t, nil, gorm.Config{})
-			failing(t, db, map[string]error{statement: errMade})
-			number, err := take(t, context.Background(), s.on(db), max22)
-			if number != 0 || !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), "worker: "+doing+" "+s.prefix+"WORKER_") || !strings.Contains(err.Error(), ": made to fail") {
-				t.Errorf("%d, %v; want that it could not %s the table", number, err, doing)
-			}
-			if err := s.DB.Exec("SELECT 1 FROM " + s.Table).Error; err == nil {
-				t.Error("the table was created")
+			for _, none := range []bool{false, doing == "look for"} {
+				db := s.Reopen(t, nil, gorm.Config{})
+				failing(t, db, map[string]error{statement: errMade})
+				number, err := take(t, context.Background(), s.on(db, worker.StoreConfig{NoSchema: none}), max22)
+				if number != 0 || !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), "worker: "+doing+" "+s.prefix+"WORKER_") || !strings.Contains(err.Error(), ": made to fail") {
+					t.Errorf("NoSchema %t: %d, %v; want that it could not %s the table", none, number, err, doing)
+				}
+				if err := s.DB.Exec("SELECT 1 FROM " + s.Table).Error; err == nil {
+					t.Error("the table was created")
+				}
 			}
 		}
 	})
@@ -214,6 +180,93 @@ func TestTableWithoutKey(t *testing.T) {
 		s.Exec(t, "%s", statement)
 		if n := assign(t, s.leaser(s.DB)); n != first {
 			t.Errorf("number %d, want %d", n, first)
+		}
+	})
+}
+
+// A role without the right to read the table, whose search path begins with a
+// schema of its own.
+func TestNoRightToRead(t *testing.T) {
+	on(t, []string{"postgres"}, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		role := strings.ToLower(s.Table)
+		s.Exec(t, "CREATE ROLE %s", role)
+		defer s.Exec(t, "DROP ROLE %s", role)
+		s.Exec(t, "CREATE SCHEMA %[1]s AUTHORIZATION %[1]s", role)
+		defer s.Exec(t, "DROP OWNED BY %s", role)
+		for _, kind := range tables {
+			if table := s.prefix + kind.table; s.name == "leaser" || kind.name == "registry" {
+				s.Exec(t, "GRANT INSERT ON %s TO %s", table, role)
+			}
+		}
+
+		db := s.Open(t, s.With("role="+role+"&search_path="+role+",public"))
+		number, err := take(t, context.Background(), s.on(db), max22)
+		if number != 0 || err == nil || !strings.Contains(err.Error(), "permission denied") {
+			t.Errorf("%d, %v; want that permission is denied", number, err)
+		}
+		switch l := s.on(db).(type) {
+		case *worker.Registry:
+			_, err = l.Nodes(t.Context(), 1)
+		case leaserOn:
+			_, err = l.Leases(t.Context(), 1)
+		}
+		if want := "the user needs GRANT " + s.on(s.DB).(interface{ Grants() []string }).Grants()[0]; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("list: %v; want %s", err, want)
+		}
+		if err := s.DB.Exec("SELECT 1 FROM " + role + "." + s.Table).Error; err == nil {
+			t.Error("a second table was created")
+		}
+
+		hidden := role + "_hidden" // a schema that PostgreSQL passes over
+		s.Exec(t, "CREATE SCHEMA %s", hidden)
+		defer s.Exec(t, "DROP SCHEMA %s CASCADE", hidden)
+		need.Must(t, s.on(s.Open(t, s.With("search_path="+hidden))).EnsureSchema(t.Context()))
+		db = s.Open(t, s.With("role="+role+"&search_path="+hidden+","+role))
+		wants := func(grant string) {
+			t.Helper()
+			if err := s.on(db).EnsureSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "the user needs GRANT "+grant) {
+				t.Errorf("%v; want %s", err, grant)
+			}
+		}
+		wants("USAGE ON SCHEMA " + hidden)
+		s.Exec(t, "GRANT USAGE ON SCHEMA %s TO %s", hidden, role)
+		wants("SELECT, INSERT ON " + s.prefix + "WORKER_NODE")
+		s.Exec(t, "DROP TABLE %s.%s", hidden, s.prefix+"WORKER_NODE")
+		wants("CREATE ON SCHEMA " + hidden)
+	})
+}
+
+func TestAssignRow(t *testing.T) {
+	each(t, registries, func(t *testing.T, s *store) {
+		db := s.elsewhere(t)
+		ctx := context.Background()
+		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
+		before := time.Now().Truncate(time.Second)
+		assign(t, s.registry(db))
+		assign(t, s.registry(db, lease.Config{Node: container}))
+		after := time.Now()
+
+		for _, limit := range []int{0, 1, 2, 9} {
+			rows, err := s.registry(db).Nodes(ctx, limit)
+			need.Must(t, err)
+			if want := []int{2, 1, 2, 2}[slices.Index([]int{0, 1, 2, 9}, limit)]; len(rows) != want {
+				t.Fatalf("Nodes(%d): %d rows, want %d", limit, len(rows), want)
+			}
+			for i, row := range rows {
+				if want := []lease.Node{container, node}[i]; row.ID != int64(2-i) ||
+					(lease.Node{Host: row.HostName, Port: row.Port, Type: row.Type}) != want {
+					t.Errorf("row %+v, want %d %+v", row, 2-i, want)
+				}
+				for _, at := range []time.Time{row.Created, row.Modified} {
+					if at.Before(before) || at.After(after) {
+						t.Errorf("row %+v: %v is not in %v..%v", row, at, before, after)
+					}
+				}
+				if day := row.LaunchDate; day != day.Truncate(24*time.Hour) || row.Created.Sub(day).Abs() > 48*time.Hour {
+					t.Errorf("row %+v: launched on %v", row, day)
+				}
+			}
 		}
 	})
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
@@ -19,8 +19,7 @@ import (
 	"github.com/uidring/uidring/worker"
 )
 
-// childVariable has an assigner, a prefix and a URL, a line each. One more line makes the child a
-// stream.
+// childVariable has an assigner, a prefix and a URL, a line each.
 const childVariable = "UIDRING_TEST_CHILD"
 
 // Of each child.
@@ -40,9 +39,6 @@ func child(value string, start func()) (err error) {
 	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
 	kind := slices.IndexFunc(tables, func(a assigner) bool { return a.name == lines[0] })
 	a := tables[kind].open(db, []option{worker.StoreConfig{Prefix: lines[1]}})
-	if len(lines) > 3 {
-		return stream(a)
-	}
 	start()
 	for range childNumbers {
 		gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{})
@@ -61,11 +57,15 @@ func child(value string, start func()) (err error) {
 	return nil
 }
 
-// differ fails unless all numbers and all ids that children printed differ. It returns
-// the numbers in ascending order.
-func differ(t *testing.T, printed [][]string) []int64 {
+// children returns commands of n children.
+func (s *store) children(t *testing.T, a assigner, n int) []*exec.Cmd {
+	return processes.Self(t, n, childVariable, a.name+"\n"+s.prefix+"\n"+s.URL)
+}
+
+// differ fails unless all numbers and all ids that children printed differ. It returns both.
+func differ(t *testing.T, printed [][]string) (numbers, ids map[int64]bool) {
 	t.Helper()
-	numbers, ids := map[int64]bool{}, map[int64]bool{}
+	numbers, ids = map[int64]bool{}, map[int64]bool{}
 	for _, words := range printed {
 		for i, word := range words {
 			n, err := strconv.ParseInt(word, 10, 64)
@@ -80,15 +80,28 @@ func differ(t *testing.T, printed [][]string) []int64 {
 	if want := len(printed) * childNumbers; len(numbers) != want || len(ids) != want*childIDs {
 		t.Errorf("%d different numbers and %d different ids, want %d and %d", len(numbers), len(ids), want, want*childIDs)
 	}
-	return slices.Sorted(maps.Keys(numbers))
+	return numbers, ids
 }
 
 // Processes that start at once, on a database without the table, all get numbers
 // and ids of their own.
 func TestProcesses(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
-		commands := processes.Self(t, 6, childVariable, s.name+"\n"+s.prefix+"\n"+s.URL)
-		s.have(t, differ(t, processes.Run(t, commands...)))
+		numbers, _ := differ(t, processes.Run(t, s.children(t, s.assigner, 6)...))
+		s.have(t, slices.Sorted(maps.Keys(numbers)))
+	})
+}
+
+// A service goes from a Registry to a Leaser, process by process: ids of all its processes differ.
+func TestRollingChange(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		before := []int64{assign(t, s.kind(aRegistry, s.DB)), s.draw(t), s.draw(t), s.draw(t)}
+		numbers, _ := differ(t, processes.Run(t, slices.Concat(s.children(t, registry, 3), s.children(t, leaser, 3))...))
+		for _, number := range before {
+			if numbers[number] {
+				t.Errorf("number %d of a process that had started before is given again", number)
+			}
+		}
 	})
 }
 
@@ -97,38 +110,8 @@ func TestCancelled(t *testing.T) {
 		s.create(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		a := s.on(s.DB)
-		_, start := take(t, ctx, a, max22)
-		_, nodes := s.registry(s.DB).Nodes(ctx, 1)
-		_, leases := s.leaser(s.DB).Leases(ctx, 1)
-		for method, err := range map[string]error{
-			"a start":      start,
-			"EnsureSchema": a.EnsureSchema(ctx),
-			"Nodes":        nodes,
-			"Leases":       leases,
-			"Free":         s.leaser(s.DB).Revoke(ctx, 1),
-		} {
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v", method, err)
-			}
-		}
-		wantNumbers(t, s)
-	})
-}
-
-// A start that hangs on a lock ends with its context.
-// SQLite's drivers wait for it to the end of the busy timeout instead.
-func TestCancelledWhileWaiting(t *testing.T) {
-	on(t, servers, tables, func(t *testing.T, s *store) {
-		s.create(t)
-		unlock := s.lock(t)
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		defer cancel()
-		number, err := take(t, ctx, s.on(s.DB, worker.StoreConfig{NoSchema: true}), max22)
-		if number != 0 || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%d, %v", number, err)
-		}
-		unlock()
+		_, err := take(t, ctx, s.on(s.DB), max22)
+		s.wantFrom(t, ctx, s.DB, context.Canceled, err)
 		wantNumbers(t, s)
 	})
 }
@@ -184,16 +167,4 @@ func (s *store) lock(t *testing.T) (unlock func()) {
 	}
 	execute(statements[0])
 	return func() { execute(statements[1]) }
-}
-
-// The error of a start says what was being done.
-func TestDatabaseUnavailableAtStart(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		db, pool := s.Pooled(t)
-		pool.Cut(errUnavailable)
-		number, err := take(t, context.Background(), s.on(db, worker.StoreConfig{NoSchema: true}), max22)
-		if number != 0 || !errors.Is(err, errUnavailable) || !strings.HasPrefix(err.Error(), "worker: look for "+s.prefix+"WORKER_NODE: ") {
-			t.Errorf("%d, %v; want what was being done", number, err)
-		}
-	})
 }

@@ -79,14 +79,17 @@ func (s leaseRows) Check() error {
 // EnsureSchema creates the tables that are missing, and alters no existing table. Each generator that
 // starts calls it, unless the config sets NoSchema. WORKER_LEASE is in the schema of
 // WORKER_NODE. See [Registry.EnsureSchema] for the rest.
-func (s *Store) EnsureSchema(ctx context.Context) error {
-	if err := s.nodes.EnsureSchema(ctx); err != nil {
+func (s *Store) EnsureSchema(ctx context.Context) error { return s.both(ctx, (*table).EnsureSchema) }
+
+// both calls a method of the two tables, and finds the schema of the second one in between.
+func (s *Store) both(ctx context.Context, method func(*table, context.Context) error) error {
+	if err := method(s.nodes, ctx); err != nil {
 		return err
 	}
 	if err := s.resolve(ctx); err != nil {
 		return s.fail(ctx, "look for", err)
 	}
-	return s.table.EnsureSchema(ctx)
+	return method(s.table, ctx)
 }
 
 // resolve finds the schema of WORKER_NODE, which is that of WORKER_LEASE too.
@@ -118,37 +121,29 @@ func (s *Store) CreateGrants() []string {
 // Prepare implements leasestore.Preparer. It refuses tables without a key, in which a number
 // could have two rows.
 func (s leaseRows) Prepare(ctx context.Context, log *slog.Logger) error {
-	if err := s.ready(ctx); err != nil {
-		return s.marked(err)
+	return s.marked(s.prepare(ctx, log))
+}
+
+func (s *Store) prepare(ctx context.Context, log *slog.Logger) error {
+	if err := s.both(ctx, (*table).ready); err != nil {
+		return err
 	}
 	if err := s.nodes.readSession(ctx, log); err != nil {
-		return s.marked(err)
+		return err
 	}
 	s.dirty.Store(s.nodes.dirty.Load())
 	if err := keyed(ctx, log, s.nodes, s.table); err != nil {
-		return s.marked(err)
+		return err
 	}
 	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.full()); err != nil {
-		return s.marked(err)
+		return err
 	}
 	s.log.Store(log)
 	file, err := s.checkFile(ctx, log)
-	if err != nil {
-		return s.marked(err)
+	if err == nil {
+		s.file.Store(file)
 	}
-	s.file.Store(file)
-	return nil
-}
-
-// ready looks for the tables at a start, and creates them unless the config has NoSchema.
-func (s *Store) ready(ctx context.Context) error {
-	if err := s.nodes.ready(ctx); err != nil {
-		return err
-	}
-	if err := s.resolve(ctx); err != nil {
-		return s.fail(ctx, "look for", err)
-	}
-	return s.table.ready(ctx)
+	return err
 }
 
 // SwapLayout implements leasestore.Store, with the record in WORKER_NODE. For a holder that chooses its

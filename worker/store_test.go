@@ -13,7 +13,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
@@ -23,81 +22,39 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-// The store passes all that a store has to.
+// The store passes all that a store has to: on tables of the server or, on SQLite, on a file for each test, since the
+// writers of one file wait for one another, and not in turn. A start sends as many statements in a herd as alone.
 func TestStore(t *testing.T) {
 	need.Time(t)
-	each(t, leasers, func(t *testing.T, s *store) { suite(s, "").Run(t) })
-}
-
-// queryModes are the ways in which PostgreSQL's driver sends statements. Behind a
-// pool such as PgBouncer, some have to do without prepared ones.
-var queryModes = []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"}
-
-// The store passes all that a store has to without prepared statements.
-func TestStoreInQueryModes(t *testing.T) {
-	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) { suite(s, "default_query_exec_mode=simple_protocol").Run(t) })
-}
-
-// Registries and Leasers give numbers and list them, however statements are sent.
-func TestQueryModes(t *testing.T) {
-	on(t, []string{"postgres"}, tables, func(t *testing.T, s *store) {
-		for i, mode := range queryModes {
-			db := s.Open(t, s.With("default_query_exec_mode="+mode))
-			want := first + int64(i)
-			if got := assign(t, s.on(db)); got != want {
-				t.Errorf("%s: number %d, want %d", mode, got, want)
-			}
-			if number, of := s.highest(t, db); number != want || of != node {
-				t.Errorf("%s: number %d of %+v is the highest listed, want %d of %+v", mode, number, of, want, node)
-			}
-		}
-	})
-}
-
-// suite is the conformance suite over tables of the server, with an option of the DSN, or on SQLite
-// over a file for each test: the writers of one file wait for one another, and not in turn.
-func suite(s *store, option string) leasetest.Suite {
-	var stores sync.Map // by the name of their table
-	return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
-		own := s.another(t)
-		if s.Kind == "sqlite" {
-			own = newStore(t, s.Kind, leaser)
-		}
-		stores.Store(own.Table, own)
-		url := own.URL
-		if option != "" {
-			url = own.With(option)
-		}
-		return func(t *testing.T) leasestore.Store {
-			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Prefix: own.prefix})
-			// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
-			servertest.Eventually(t, "the table is there", func() bool { return st.EnsureSchema(context.Background()) == nil })
-			return st
-		}
-	}, Delete: func(t *testing.T, st leasestore.Store, number int64) {
-		own, _ := stores.Load(fmt.Sprint(st))
-		own.(*store).Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
-	}}
-}
-
-// A start sends as many statements in a herd as alone.
-func TestStatementsOfAHerd(t *testing.T) {
-	need.Time(t)
 	each(t, leasers, func(t *testing.T, s *store) {
-		var sent atomic.Int64
-		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
-			own := s.another(t)
+		type counted struct {
+			*store
+			sent atomic.Int64
+		}
+		var stores sync.Map // by the name of their table
+		of := func(st leasestore.Store) *counted {
+			own, _ := stores.Load(fmt.Sprint(st))
+			return own.(*counted)
+		}
+		leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
+			own := &counted{store: s.another(t)}
+			if s.Kind == "sqlite" {
+				own.store = newStore(t, s.Kind, leaser)
+			}
+			stores.Store(own.Table, own)
 			return func(t *testing.T) leasestore.Store {
-				db := own.Open(t, s.URL)
-				count := func(*gorm.DB) { sent.Add(1) }
+				db := own.Open(t, own.URL)
+				count := func(*gorm.DB) { own.sent.Add(1) }
 				need.Must(t, errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
 					db.Callback().Create().Register("test:count", count)))
 				st := worker.NewStore(db, worker.StoreConfig{Prefix: own.prefix})
-				need.Must(t, st.EnsureSchema(context.Background()))
+				// On a busy machine, SQLite's writers can wait for one another too long; a start tries again too.
+				servertest.Eventually(t, "the table is there", func() bool { return st.EnsureSchema(context.Background()) == nil })
 				return st
 			}
-		}, Requests: func(*testing.T, leasestore.Store) int64 { return sent.Load() }}
-		suite.Herd(t)
+		}, Delete: func(t *testing.T, st leasestore.Store, number int64) {
+			of(st).Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
+		}, Requests: func(_ *testing.T, st leasestore.Store) int64 { return of(st).sent.Load() }}.Run(t)
 	})
 }
 
@@ -107,6 +64,14 @@ var within = leasestore.Range{From: 0, To: max22}
 // acquire is the write of a new holder.
 func acquire(number int64, token string, fresh bool) leasestore.Write {
 	return leasestore.Write{Number: number, Token: token, Until: number, Change: leasestore.Acquire, Node: node, Within: within, Chosen: true, Fresh: fresh}
+}
+
+// inserts inserts a row, which has to be that of a number, and done by this call or not.
+func (s *store) inserts(t *testing.T, db *gorm.DB, w leasestore.Write, number int64, want bool) {
+	t.Helper()
+	if got, done, err := s.leaser(db).Insert(t.Context(), w); got != number || done != want || err != nil {
+		t.Errorf("%s: number %d, %t, %v; want %d, %t", w.Token, got, done, err, number, want)
+	}
 }
 
 // A look shows 256 free rows, so that not all who start at once try for the same. Rows count as given where the count is
@@ -187,12 +152,9 @@ func TestClockNotRead(t *testing.T) {
 func TestFreshInsert(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
-		rows := s.leaser(s.DB)
 		insert := func(token string, fresh bool, number int64, want bool) {
 			t.Helper()
-			if got, done, err := rows.Insert(t.Context(), acquire(0, token, fresh)); got != number || done != want || err != nil {
-				t.Errorf("%s: number %d, %t, %v; want %d, %t", token, got, done, err, number, want)
-			}
+			s.inserts(t, s.DB, acquire(0, token, fresh), number, want)
 		}
 		insert("first", true, 0, true)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
@@ -225,25 +187,9 @@ func TestFreshBesideChosen(t *testing.T) {
 		s.create(t)
 		chosen := acquire(1, "chosen", false)
 		chosen.Within = leasestore.Range{From: 1, To: 1}
-		db, pool := s.Pooled(t)
-		once := sync.OnceFunc(func() {
-			if _, done, err := s.leaser(s.DB).Insert(t.Context(), chosen); !done || err != nil {
-				t.Errorf("%t, %v", done, err)
-			}
-		})
-		rows := s.leaser(db)
-		if number, done, err := rows.Insert(t.Context(), acquire(0, "before", true)); number != 0 || !done || err != nil { // makes the count
-			t.Fatalf("%d, %t, %v", number, done, err)
-		}
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if strings.HasPrefix(query, "INSERT") {
-				once()
-			}
-			return nil
-		}})
-		if number, done, err := rows.Insert(t.Context(), acquire(0, "fresh", true)); number != 2 || !done || err != nil {
-			t.Errorf("%d, %t, %v; want number 2", number, done, err)
-		}
+		s.inserts(t, s.DB, acquire(0, "before", true), 0, true) // makes the count
+		db := s.before(t, func() { s.inserts(t, s.DB, chosen, 1, true) }, "INSERT")
+		s.inserts(t, db, acquire(0, "fresh", true), 2, true)
 	})
 }
 
@@ -251,44 +197,10 @@ func TestFreshBesideChosen(t *testing.T) {
 func TestRecountBesideOthers(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
-		db, pool := s.Pooled(t)
-		rows := s.leaser(db)
-		if number, done, err := rows.Insert(t.Context(), acquire(0, "before", true)); number != 0 || !done || err != nil {
-			t.Fatalf("%d, %t, %v", number, done, err)
-		}
+		s.inserts(t, s.DB, acquire(0, "before", true), 0, true)
 		s.Exec(t, "UPDATE %s SET reserved_until = 0 WHERE worker_id = -1", s.Table)
-		once := sync.OnceFunc(func() { s.Exec(t, "UPDATE %s SET reserved_until = 10 WHERE worker_id = -1", s.Table) })
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if strings.HasPrefix(query, "UPDATE") {
-				once()
-			}
-			return nil
-		}})
-		if number, done, err := rows.Insert(t.Context(), acquire(0, "fresh", true)); number != 10 || !done || err != nil {
-			t.Errorf("%d, %t, %v; want number 10", number, done, err)
-		}
-	})
-}
-
-// Each range remembers what was given, though the rows are gone. Whoever takes numbers
-// from all ranges starts above what they were given.
-func TestRanges(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		take := func(want int64, opts ...option) {
-			t.Helper()
-			if got := assign(t, s.leaser(s.DB, opts...)); got != want {
-				t.Errorf("number %d, want %d", got, want)
-			}
-		}
-		north, south := lease.Config{Numbers: &lease.Range{From: 0, To: 99}}, lease.Config{Numbers: &lease.Range{From: 100, To: 102}}
-		take(100, south)
-		take(0, north)
-		take(101, south)
-		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
-		take(102, south)
-		take(1, north)
-		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
-		take(103, lease.Config{Numbers: &lease.Range{From: 0, To: max22}})
+		db := s.before(t, func() { s.Exec(t, "UPDATE %s SET reserved_until = 10 WHERE worker_id = -1", s.Table) }, "UPDATE", "SET reserved_until")
+		s.inserts(t, db, acquire(0, "fresh", true), 10, true)
 	})
 }
 
@@ -308,11 +220,11 @@ func TestLeases(t *testing.T) {
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 2", s.Table)
 		need.Must(t, s.leaser(db).Revoke(context.Background(), 1))
 		ended := time.Now()
+		within := func(at time.Time) bool { return !at.Before(begun) && !at.After(ended) }
 
-		a := s.leaser(s.DB)
-		rows, err := a.Leases(context.Background(), 0)
-		if err != nil || len(rows) != 4 {
-			t.Fatalf("Leases = %+v, %v; want 4 rows", rows, err)
+		rows, err := s.leaser(s.DB).Leases(context.Background(), 0)
+		if err != nil || len(rows) != 4 || taken.Number != 4 || taken.Until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
+			t.Fatalf("Leases = %+v, %v; want 4 rows, the first as granted: %+v", rows, err, taken)
 		}
 		for i, row := range rows {
 			number := int64(4 - i)
@@ -320,26 +232,15 @@ func TestLeases(t *testing.T) {
 			if row.Number != number || row.State != state || row.Host != node.Host || row.Port != node.Port || row.Type != node.Type {
 				t.Errorf("row %+v, want number %d, %s, of %+v", row, number, state, node)
 			}
-			if row.Created.Before(begun) || row.Created.After(ended) {
-				t.Errorf("row %+v: created is not in %v..%v", row, begun, ended)
+			if !within(row.Created) || !within(row.ReservedUntil.Add(-lease.DefaultWindow)) {
+				t.Errorf("row %+v: want it created, and a window reserved, from %v to %v", row, begun, ended)
 			}
-			heartbeat := row.HeartbeatAt
+			alive := within(row.HeartbeatAt)
 			if state == lease.StateExpired {
-				heartbeat = heartbeat.Add(time.Minute)
+				alive = within(row.HeartbeatAt.Add(time.Minute))
 			}
-			if state == lease.StateFree && !heartbeat.IsZero() || state != lease.StateFree && (heartbeat.Before(begun) || heartbeat.After(ended)) {
+			if free := state == lease.StateFree; free != row.HeartbeatAt.IsZero() || free == alive {
 				t.Errorf("row %+v: heartbeat is not in %v..%v", row, begun, ended)
-			}
-			if window := row.ReservedUntil.Add(-lease.DefaultWindow); window.Before(begun) || window.After(ended) {
-				t.Errorf("row %+v: not reserved for %v", row, lease.DefaultWindow)
-			}
-		}
-		if taken.Number != 4 || taken.Until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
-			t.Errorf("%v is granted, and listed as %+v", taken, rows[0])
-		}
-		for limit, want := range map[int]int{-1: 4, 1: 1, 3: 3, 9: 4} {
-			if rows, err := a.Leases(context.Background(), limit); err != nil || len(rows) != want || rows[0].Number != 4 {
-				t.Errorf("Leases(%d) = %+v, %v; want %d rows, the highest first", limit, rows, err, want)
 			}
 		}
 	})

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,13 +86,14 @@ func on(t *testing.T, kinds []string, assigners []assigner, test func(t *testing
 	}
 }
 
-// newSQLite returns a Registry's store where the database makes no difference.
-func newSQLite(t *testing.T) *store { return newStore(t, "sqlite", registry) }
-
-// create makes the tables that the assigner needs, empty.
+// create makes the tables that the assigner needs, empty, with the statements that are printed.
 func (s *store) create(t testing.TB) {
 	t.Helper()
-	need.Must(t, s.on(s.DB).EnsureSchema(context.Background()))
+	text, err := s.on(s.DB).Schema()
+	need.Must(t, err)
+	for statement := range strings.SplitSeq(text, ";\n") {
+		s.Exec(t, "%s", statement)
+	}
 }
 
 // elsewhere opens sessions in a time zone far away, on which no time depends.
