@@ -18,11 +18,9 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
-	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
-// The tests of this file do between two statements of a start what the model found, or have commits that do not say what
-// they did.
+// The tests of this file do between two statements of a start what the model found.
 
 // before returns a handle that calls f once, before the first statement that begins with a word and has all the others.
 func (s *store) before(t *testing.T, f func(), words ...string) *gorm.DB {
@@ -118,42 +116,6 @@ func TestRecordIsRestoredBetween(t *testing.T) {
 // errAnswer is what there is in place of a commit's answer.
 var errAnswer = errors.New("the connection is lost")
 
-func lost(tx *dbtest.Tx) error    { return errors.Join(tx.Tx.Commit(), errAnswer) }
-func refused(tx *dbtest.Tx) error { return errors.Join(tx.Tx.Rollback(), errAnswer) }
-func nothing(tx *dbtest.Tx) error { return tx.Tx.Rollback() }
-
-// A commit that was lost or refused gives a Registry no number. Neither does one that the
-// server confirms and loses.
-func TestRegistryCommit(t *testing.T) {
-	for name, tt := range map[string]struct {
-		commit func(tx *dbtest.Tx) error
-		err    error
-		rows   []int64
-	}{
-		"answer lost": {lost, errAnswer, []int64{1}},
-		"refused":     {refused, errAnswer, nil},
-		"nothing":     {nothing, worker.ErrKey, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			on(t, servers, registries, func(t *testing.T, s *store) {
-				s.create(t)
-				db, pool := s.Pooled(t)
-				pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
-					if tx.Wrote("INSERT") {
-						return tt.commit(tx)
-					}
-					return tx.Tx.Commit()
-				}})
-				if number, err := s.registry(db).Assign(context.Background(), max22); number != 0 || !errors.Is(err, tt.err) {
-					t.Errorf("%d, %v; want %v", number, err, tt.err)
-				}
-				wantNumbers(t, s, tt.rows...)
-				wantNumbers(t, s, append(tt.rows, assign(t, s.on(s.DB)))...)
-			})
-		})
-	}
-}
-
 // A write whose answer is lost may be done much later: after the row has been read
 // and found unchanged, and while the next write is waiting for it.
 func TestExtendCommitsLate(t *testing.T) {
@@ -182,36 +144,6 @@ func TestExtendCommitsLate(t *testing.T) {
 		release(t, h, time.Now())
 		if r, _ := s.row(t, int64(1)); r.Heartbeat != 0 {
 			t.Errorf("row %+v; want it free", r)
-		}
-	})
-}
-
-// A range of 16 numbers gives all 16, however many starts were rolled back.
-func TestSixteenNumbersAfterRollbacks(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		s.create(t)
-		sixteen := lease.Range{From: 0, To: 15}
-		_, err := s.leaser(s.DB).SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout, Chosen: true, Within: sixteen})
-		need.Must(t, err)
-		db, pool := s.Pooled(t)
-		var commits atomic.Int64
-		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
-			if tx.Wrote("INSERT") && commits.Add(1)%3 == 0 {
-				return refused(tx)
-			}
-			return tx.Tx.Commit()
-		}})
-		var failed int
-		for held := 0; held < 16; {
-			if _, err := holdertest.Try(t.Context(), t, s.on(db, quiet, lease.Config{Numbers: &sixteen}), 15, time.Now); err == nil {
-				held++
-			} else if failed++; !errors.Is(err, errAnswer) || failed > 20 {
-				t.Fatalf("%d are held: %v", held, err)
-			}
-		}
-		wantNumbers(t, s, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-		if failed < 6 {
-			t.Errorf("%d starts were rolled back; want more", failed)
 		}
 	})
 }

@@ -78,14 +78,13 @@ func (c RegistryConfig) node() (lease.Node, error) {
 // prefixPattern leaves names of up to 63 characters: PostgreSQL truncates longer ones.
 var prefixPattern = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]{0,62}\.)?(?:[A-Za-z_][A-Za-z0-9_]{0,50})?$`)
 
-// newTables returns the two tables of a config.
-func newTables(db *gorm.DB, c StoreConfig, faults error) (nodes *table, leases *table) {
+// newTables returns the table of leases of a config, which has that of keys.
+func newTables(db *gorm.DB, c StoreConfig, faults error) (leases *table) {
 	if db != nil && db.Config != nil && db.Statement != nil {
 		db = db.Session(&gorm.Session{}) // a copy, so that later changes of db have no effect
 	} else {
 		db = nil
 	}
-	nodes = &table{kind: nodeKind, db: db, name: c.Prefix + nodeKind.table, ensure: !c.NoSchema, faults: faults}
-	leases = &table{kind: leaseKind, db: db, name: c.Prefix + leaseKind.table, ensure: !c.NoSchema, faults: faults}
-	return nodes, leases
+	nodes := &table{kind: nodeKind, db: db, name: c.Prefix + nodeKind.table, ensure: !c.NoSchema, faults: faults}
+	return &table{kind: leaseKind, db: db, name: c.Prefix + leaseKind.table, ensure: !c.NoSchema, faults: faults, nodes: nodes}
 }

@@ -80,10 +80,10 @@ func (s *Store) insertCounted(ctx context.Context, w leasestore.Write) (int64, b
 	if !w.Fresh {
 		wants = leasestore.Range{From: w.Number, To: w.Number}
 	}
-	find := s.query(`SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
+	find := `SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
 		(SELECT port FROM {table} WHERE worker_id = ?) AS port
 		FROM (SELECT worker_id AS number FROM {table} WHERE worker_id BETWEEN ? AND ? AND token = ? ORDER BY worker_id DESC LIMIT 1) made
-		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`)
+		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`
 	for range findTries { // a number whose row is not found is lost until the row expires
 		if err = s.ask(ctx, &is, find, row, wants.From, wants.To, w.Token, row); !s.dialect().Transient(err) {
 			break
@@ -142,8 +142,8 @@ func (s *Store) uncounted(ctx context.Context, w leasestore.Write) (number int64
 		Next int64 `gorm:"column:next"`  // the number above what was counted
 	}
 	row := counter(w.Within.From)
-	err = s.ask(ctx, &is, s.query(`SELECT COUNT(CASE WHEN worker_id IN (-1, ?) THEN 1 END) AS found, COUNT(CASE WHEN worker_id = ? THEN 1 END) AS own,
-		COALESCE(MAX(CASE WHEN worker_id < 0 THEN reserved_until END), 0) AS next FROM {table} WHERE worker_id BETWEEN ? AND -1 OR worker_id = ?`),
+	err = s.ask(ctx, &is, `SELECT COUNT(CASE WHEN worker_id IN (-1, ?) THEN 1 END) AS found, COUNT(CASE WHEN worker_id = ? THEN 1 END) AS own,
+		COALESCE(MAX(CASE WHEN worker_id < 0 THEN reserved_until END), 0) AS next FROM {table} WHERE worker_id BETWEEN ? AND -1 OR worker_id = ?`,
 		row, w.Number, min(row, counter(w.Within.To)), w.Number)
 	switch {
 	case err != nil:
@@ -187,7 +187,7 @@ func (s *Store) makeCount(ctx context.Context, within leasestore.Range) error {
 // recount raises the count above all rows of its range.
 func (s *Store) recount(ctx context.Context, within leasestore.Range) error {
 	var next int64
-	err := s.ask(ctx, &next, s.query("SELECT "+beyond+" AS next"), within.From, within.To)
+	err := s.ask(ctx, &next, "SELECT "+beyond+" AS next", within.From, within.To)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error 
 		Given int64  `gorm:"column:given"`
 		Port  string `gorm:"column:port"`
 	}
-	err := s.ask(ctx, &counts, s.query("SELECT worker_id AS counter, reserved_until AS given, port AS port FROM {table} WHERE worker_id BETWEEN ? AND -1"),
+	err := s.ask(ctx, &counts, "SELECT worker_id AS counter, reserved_until AS given, port AS port FROM {table} WHERE worker_id BETWEEN ? AND -1",
 		counter(within.To))
 	if err != nil {
 		return err

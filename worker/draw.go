@@ -165,16 +165,17 @@ func (t *table) remove(ctx context.Context, key int64) {
 
 // wentBack says that the counter of keys gives what leases have, as key, or what WORKER_NODE has; key is then 0. Keys below
 // from may not be used under the layout.
-func wentBack(ctx context.Context, nodes, leases *table, key, from int64) error {
+func wentBack(ctx context.Context, leases *table, key, from int64) error {
+	nodes := leases.nodes
 	var drawn int64
-	if err := nodes.ask(ctx, &drawn, nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}")); err != nil {
+	if err := nodes.ask(ctx, &drawn, "SELECT COALESCE(MAX(id), 0) FROM {table}"); err != nil {
 		return err
 	}
 	var is struct {
 		Leased   int64 `gorm:"column:leased"`
 		Greatest int64 `gorm:"column:greatest"`
 	}
-	err := leases.ask(ctx, &is, leases.query("SELECT COUNT(CASE WHEN worker_id = ? THEN 1 END) AS leased, COALESCE(MAX(worker_id), 0) AS greatest FROM {table}"), key)
+	err := leases.ask(ctx, &is, "SELECT COUNT(CASE WHEN worker_id = ? THEN 1 END) AS leased, COALESCE(MAX(worker_id), 0) AS greatest FROM {table}", key)
 	switch {
 	case err != nil && !leases.absent(ctx, err):
 		return err
@@ -202,7 +203,7 @@ func (s *Store) insertDrawn(ctx context.Context, w leasestore.Write) (key int64,
 			return key, done, err
 		}
 	}
-	return 0, false, wentBack(ctx, s.nodes, s.table, key, w.Within.From)
+	return 0, false, wentBack(ctx, s.table, key, w.Within.From)
 }
 
 // insertPair makes the two rows one after the other.
@@ -220,7 +221,7 @@ func (s *Store) insertPair(ctx context.Context, w leasestore.Write) (key int64, 
 		return key, rows > 0 && err == nil, err
 	}
 	var own int64 // a proxy may have sent the statement twice
-	err = s.ask(ctx, &own, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?"), key, w.Token)
+	err = s.ask(ctx, &own, "SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?", key, w.Token)
 	return key, own > 0, err
 }
 

@@ -2,11 +2,8 @@ package worker_test
 
 import (
 	"errors"
-	"math/rand/v2"
 	"testing"
 	"time"
-
-	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -14,39 +11,6 @@ import (
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-// In whatever order Registries, Leasers and another language's Registries start, and whether or not those before
-// them still run, no number is given twice.
-func TestRegistryBesideLeaser(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		random := rand.New(rand.NewPCG(1, 2))
-		seen := map[int64]string{}
-		assign(t, s.kind(aRegistry, s.DB))
-		for range 40 {
-			kind := []string{aRegistry, aForeign, aLeaser, "rollback"}[random.IntN(4)]
-			if kind == "rollback" { // which leaves a gap in the keys
-				err := s.DB.Transaction(func(tx *gorm.DB) error {
-					return errors.Join(tx.Exec("INSERT INTO "+s.prefix+"WORKER_NODE"+foreignInsert).Error, errAnswer)
-				})
-				if err.Error() != errAnswer.Error() {
-					t.Fatal(err)
-				}
-				continue
-			}
-			number := assign(t, s.kind(kind, s.DB))
-			if before, ok := seen[number]; ok {
-				t.Fatalf("number %d: given to %s and to %s", number, before, kind)
-			}
-			seen[number] = kind
-		}
-		// A number that is given back is taken again, though WORKER_NODE has its key.
-		h := holdertest.Take(t, s.leaser(s.DB), max22)
-		release(t, h, time.Now().Add(-time.Hour))
-		if again := assign(t, s.leaser(s.DB)); again != h.Last().Number {
-			t.Errorf("number %d was given back, and the next Leaser got %d", h.Last().Number, again)
-		}
-	})
-}
 
 // The counter goes back below numbers that Leasers have. Starts discard the keys of leases, refuse to go on
 // after three of them, name the command, and go on after it, with a number above the one that it names. Nothing

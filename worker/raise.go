@@ -43,12 +43,12 @@ func (s leaseRows) Counted(ctx context.Context) (int64, error) {
 		return 0, s.nodes.fail(ctx, "read the key counter of", s.nodes.marked(err))
 	}
 	var drawn int64
-	err = s.nodes.ask(ctx, &drawn, s.nodes.query("SELECT COALESCE(MAX(id), 0) FROM {table}"))
+	err = s.nodes.ask(ctx, &drawn, "SELECT COALESCE(MAX(id), 0) FROM {table}")
 	return max(next-1, drawn), err
 }
 
 func (s *Store) raise(ctx context.Context, number int64) error {
-	if err := errors.Join(s.nodes.look(ctx), s.resolve(ctx)); err != nil {
+	if err := errors.Join(s.nodes.look(ctx), s.beside(ctx)); err != nil {
 		return s.nodes.noTable(err)
 	}
 	r, err := s.nodes.record(ctx)

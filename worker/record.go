@@ -83,7 +83,7 @@ const selectRecord = "SELECT host_name AS host, port AS port, type AS type FROM 
 // record returns nil if there is none.
 func (t *table) record(ctx context.Context) (*record, error) {
 	var rows []record
-	if err := t.ask(ctx, &rows, t.query(selectRecord)); err != nil || len(rows) == 0 {
+	if err := t.ask(ctx, &rows, selectRecord); err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	if r := rows[0]; len(rows) > 1 || r.Type != typeDrawn && r.Type != typeDivided {
@@ -96,7 +96,8 @@ func (t *table) record(ctx context.Context) (*record, error) {
 // swapLayout is SwapLayout of a leasestore.Store, for a Registry too. Of two first starts at once, one inserts the
 // record, and the other reads it. probe fails if the user lacks a right for what follows. A change of the layout
 // keeps how numbers are taken.
-func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasestore.Terms, probe func(context.Context) error) (string, error) {
+func swapLayout(ctx context.Context, leases *table, old string, t leasestore.Terms, probe func(context.Context) error) (string, error) {
+	nodes := leases.nodes
 	asks := t.Layout == "" // and writes nothing
 	for {
 		r, err := nodes.record(ctx)
@@ -121,7 +122,7 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 		if old != "" && !asks {
 			return "", nil
 		}
-		again, err := first(ctx, nodes, leases, t, asks)
+		again, err := first(ctx, leases, t, asks)
 		switch {
 		case again:
 			continue
@@ -131,7 +132,7 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 		if err := probe(ctx); err != nil {
 			return "", err
 		}
-		if err := nodes.insertRecord(ctx, leases, newRecord(t, time.Now())); err != nil && !nodes.dialect().Duplicate(err) {
+		if err := insertRecord(ctx, leases, newRecord(t, time.Now())); err != nil && !nodes.dialect().Duplicate(err) {
 			return "", err
 		}
 	}
@@ -140,9 +141,10 @@ func swapLayout(ctx context.Context, nodes, leases *table, old string, t leasest
 // first refuses a first start where rows show that it is none. again is true if the record is there by now. The
 // record is made before the first lease, so whoever sees a lease and still no record knows that it is gone. To a generator
 // that asks for the layout, keys without a record, as Java's uid-generator leaves them, are those of ids with an unknown one.
-func first(ctx context.Context, nodes, leases *table, t leasestore.Terms, asks bool) (again bool, err error) {
+func first(ctx context.Context, leases *table, t leasestore.Terms, asks bool) (again bool, err error) {
+	nodes := leases.nodes
 	if asks {
-		if err := leases.beside(ctx, nodes); err != nil {
+		if err := leases.beside(ctx); err != nil {
 			return false, err
 		}
 	}
@@ -162,17 +164,17 @@ func first(ctx context.Context, nodes, leases *table, t leasestore.Terms, asks b
 	}
 	switch {
 	case asks && leased:
-		return false, &lease.UnknownLayoutError{Store: leases.name, Err: gone(nodes, leases, counted)}
+		return false, &lease.UnknownLayoutError{Store: leases.name, Err: gone(leases, counted)}
 	case asks:
 		return false, &lease.UnknownLayoutError{Store: nodes.name}
 	case drawn:
 		return false, (&record{Type: typeDrawn}).refuse(nodes, t)
 	}
-	return false, gone(nodes, leases, counted)
+	return false, gone(leases, counted)
 }
 
 // gone is the error of leases without a record. counted says that one was counted for a range.
-func gone(nodes, leases *table, counted bool) error {
+func gone(leases *table, counted bool) error {
 	number := typeDrawn
 	if counted {
 		number = typeDivided
@@ -181,7 +183,7 @@ func gone(nodes, leases *table, counted bool) error {
 		"first run: uidring workers raise NUMBER, with the greatest number in use. Then run this, with the layout that generators log when they start: "+
 		"INSERT INTO %[3]s (ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES (-1, 'LAYOUT', '-', %[4]d, %[5]s), "+
 		"where TYPE is %[6]d if numbers are drawn, and %[7]d if configs have ranges or assigned numbers",
-		ErrMixed, leases.name, nodes.name, number, recordDates, typeDrawn, typeDivided)
+		ErrMixed, leases.name, leases.nodes.name, number, recordDates, typeDrawn, typeDivided)
 }
 
 // absent recognizes the error for a table that is missing, or may not be read; of an unknown kind of database, any error.
@@ -194,7 +196,7 @@ func (t *table) absent(ctx context.Context, err error) bool {
 // not be read, has none.
 func (t *table) leased(ctx context.Context) (leased, counted bool, err error) {
 	var least []int64
-	err = t.ask(ctx, &least, t.query("SELECT worker_id FROM {table} ORDER BY worker_id LIMIT 1"))
+	err = t.ask(ctx, &least, "SELECT worker_id FROM {table} ORDER BY worker_id LIMIT 1")
 	if t.absent(ctx, err) {
 		return false, false, nil
 	}
@@ -204,7 +206,7 @@ func (t *table) leased(ctx context.Context) (leased, counted bool, err error) {
 // drawn reports whether a key was ever drawn: the counter shows it, or, where that may not be read, the rows.
 func (t *table) drawn(ctx context.Context) (bool, error) {
 	var rows []int64
-	if err := t.ask(ctx, &rows, t.query("SELECT id FROM {table} WHERE id > 0 ORDER BY id LIMIT 1")); err != nil || len(rows) > 0 {
+	if err := t.ask(ctx, &rows, "SELECT id FROM {table} WHERE id > 0 ORDER BY id LIMIT 1"); err != nil || len(rows) > 0 {
 		return len(rows) > 0, err
 	}
 	next, err := t.counter(ctx)
@@ -245,7 +247,8 @@ var autoIncrement = regexp.MustCompile(`\) .*\bAUTO_INCREMENT=(\d+)`)
 
 // insertRecord makes the record unless there is a lease, whose record was lost, and expects that it is there, and once. A
 // key may not accept -1.
-func (t *table) insertRecord(ctx context.Context, leases *table, r record) error {
+func insertRecord(ctx context.Context, leases *table, r record) error {
+	t := leases.nodes
 	insert := "INSERT INTO {table} (id, " + nodeColumns + ") SELECT -1, ?, ?, " + strconv.Itoa(r.Type) + ", " + recordDates + " FROM (SELECT 1 AS one) once"
 	wrote, err := t.exec(ctx, insert+" WHERE NOT EXISTS (SELECT 1 FROM "+leases.quoted()+")", r.Host, r.Port)
 	if t.absent(ctx, err) {
@@ -263,7 +266,7 @@ func (t *table) insertRecord(ctx context.Context, leases *table, r record) error
 	}
 	var rows int64
 	if err == nil {
-		if err = t.ask(ctx, &rows, t.query("SELECT COUNT(*) FROM {table} WHERE id = -1")); err != nil || rows == 1 {
+		if err = t.ask(ctx, &rows, "SELECT COUNT(*) FROM {table} WHERE id = -1"); err != nil || rows == 1 {
 			return err
 		}
 		_, _ = t.exec(ctx, "DELETE FROM {table} WHERE id <> -1 AND host_name = ? AND port = ?", r.Host, r.Port) // MySQL wrote another key
@@ -330,7 +333,7 @@ func (t *table) foreign(ctx context.Context, within leasestore.Range) (keys int6
 		Keys int64  `gorm:"column:found"`
 		Own  *int64 `gorm:"column:own"`
 	}
-	err = t.ask(ctx, &is, t.query("SELECT COUNT(*) AS found, MIN(CASE WHEN id BETWEEN ? AND ? THEN id END) AS own FROM {table} WHERE id > 0"), within.From, within.To)
+	err = t.ask(ctx, &is, "SELECT COUNT(*) AS found, MIN(CASE WHEN id BETWEEN ? AND ? THEN id END) AS own FROM {table} WHERE id > 0", within.From, within.To)
 	if err != nil {
 		return 0, err
 	}

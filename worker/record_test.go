@@ -215,34 +215,6 @@ func TestRecordChangesMeanwhile(t *testing.T) {
 	}
 }
 
-// A number that was taken is used once the record is there again.
-func TestRecordIsLostMeanwhile(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		assign(t, s.leaser(s.DB, quiet))
-		node := s.as(registry)
-		db, pool := s.Pooled(t)
-		var text layoutRow
-		looks := 0
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if strings.Contains(query, "WHERE id = -1") && strings.HasPrefix(query, "SELECT host_name") {
-				switch looks++; looks {
-				case 2: // the first is before a number is taken
-					text = s.recordRow(t)
-					node.Exec(t, "DELETE FROM %s WHERE id = -1", node.Table)
-				case 4:
-					s.writeRecord(t, text)
-				}
-			}
-			return nil
-		}})
-		h, err := try(t, s.leaser(db, quiet), max22)
-		need.Must(t, err)
-		if looks < 4 || !h.Last().Held {
-			t.Errorf("after %d looks: %+v", looks, h.Last())
-		}
-	})
-}
-
 type layoutRow struct {
 	Host string
 	Port string

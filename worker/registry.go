@@ -32,8 +32,8 @@ type Registry struct {
 // database. The Registry's methods report, in one error, everything that is invalid in db and
 // config. See NewLeaser for which connections of db are used.
 func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
-	nodes, leases := newTables(db, config.store(), config.Validate())
-	return &Registry{nodes, leases, config, time.Now}
+	leases := newTables(db, config.store(), config.Validate())
+	return &Registry{leases.nodes, leases, config, time.Now}
 }
 
 // Assign inserts a row into the table and returns its key as the generator's worker number. The
@@ -111,7 +111,7 @@ func (r *Registry) Layout(ctx context.Context) (layout string, stored bool, err 
 		return "", false, err
 	}
 	layout, err = retry(ctx, r, func() (string, error) {
-		text, err := swapLayout(ctx, r.table, r.leases, "", leasestore.Terms{}, nil)
+		text, err := swapLayout(ctx, r.leases, "", leasestore.Terms{}, nil)
 		if text == "" || err != nil {
 			return "", err
 		}
@@ -145,7 +145,7 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 	if err := r.readSession(ctx, r.log()); err != nil {
 		return grant, r.fail(ctx, "read the session's settings for", err)
 	}
-	if err := r.leases.beside(ctx, r.table); err != nil {
+	if err := r.leases.beside(ctx); err != nil {
 		return grant, r.fail(ctx, "look for the table of leases beside", err)
 	}
 	numbers, err := r.agree(ctx, request)
@@ -168,7 +168,7 @@ func (r *Registry) start(ctx context.Context, request lease.Request, node lease.
 func (r *Registry) agree(ctx context.Context, request lease.Request) (leasestore.Range, error) {
 	terms := leasestore.Terms{Layout: request.Layout, Within: leasestore.Range{From: 1, To: request.Limit}}
 	if request.Layout != "" {
-		text, err := swapLayout(ctx, r.table, r.leases, "", terms, func(ctx context.Context) error { _, err := r.exec(ctx, probeNode); return err })
+		text, err := swapLayout(ctx, r.leases, "", terms, func(ctx context.Context) error { _, err := r.exec(ctx, probeNode); return err })
 		if err != nil {
 			return leasestore.Range{}, err
 		}
@@ -184,7 +184,7 @@ func (r *Registry) agree(ctx context.Context, request lease.Request) (leasestore
 		case is != nil:
 			return agreement.All, nil
 		}
-		if again, err := first(ctx, r.table, r.leases, terms, false); !again || err != nil {
+		if again, err := first(ctx, r.leases, terms, false); !again || err != nil {
 			return agreement.All, err
 		}
 	}
@@ -221,13 +221,13 @@ func (r *Registry) take(ctx context.Context, node lease.Node, request lease.Requ
 			return number, created, nil
 		}
 	}
-	return 0, created, r.fail(ctx, "register in", wentBack(ctx, r.table, r.leases, number, from))
+	return 0, created, r.fail(ctx, "register in", wentBack(ctx, r.leases, number, from))
 }
 
 // has reports whether a number has a lease. A table that is missing, or may not be read, has none.
 func (t *table) has(ctx context.Context, number int64) (bool, error) {
 	var rows int64
-	err := t.ask(ctx, &rows, t.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ?"), number)
+	err := t.ask(ctx, &rows, "SELECT COUNT(*) FROM {table} WHERE worker_id = ?", number)
 	if t.absent(ctx, err) {
 		return false, nil
 	}

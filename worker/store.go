@@ -25,8 +25,7 @@ import (
 // Leases, goes to the primary. Make one with NewStore. A Store opens no connections itself and is safe
 // for concurrent use.
 type Store struct {
-	*table // of leases
-	nodes  *table
+	*table                             // of leases
 	file   atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
 	log    atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
 
@@ -56,8 +55,7 @@ func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 // NewStore returns a Store for lease.New that keeps its rows in tables in db. See NewLeaser for
 // which connections of db are used.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
-	nodes, leases := newTables(db, config, config.Validate())
-	s := &Store{table: leases, nodes: nodes}
+	s := &Store{table: newTables(db, config, config.Validate())}
 	s.forLeases = forLeases{leaseRows{s}, leaseRows{s}}
 	return s
 }
@@ -81,19 +79,16 @@ func (s leaseRows) Check() error {
 // WORKER_NODE. See [Registry.EnsureSchema] for the rest.
 func (s *Store) EnsureSchema(ctx context.Context) error { return s.both(ctx, (*table).EnsureSchema) }
 
-// both calls a method of the two tables, and finds the schema of the second one in between.
+// both calls a method of the two tables, one after the other.
 func (s *Store) both(ctx context.Context, method func(*table, context.Context) error) error {
 	if err := method(s.nodes, ctx); err != nil {
 		return err
 	}
-	if err := s.resolve(ctx); err != nil {
+	if err := s.beside(ctx); err != nil {
 		return s.fail(ctx, "look for", err)
 	}
 	return method(s.table, ctx)
 }
-
-// resolve finds the schema of WORKER_NODE, which is that of WORKER_LEASE too.
-func (s *Store) resolve(ctx context.Context) error { return s.table.beside(ctx, s.nodes) }
 
 // Schema returns the statements with which EnsureSchema creates the tables on this kind of database,
 // separated by semicolons. It uses no connection. Errors match ErrDB, ErrDialect or
@@ -152,7 +147,7 @@ func (s leaseRows) SwapLayout(ctx context.Context, old string, terms leasestore.
 	if err := s.replaced(ctx); err != nil {
 		return "", err
 	}
-	remembered, err := swapLayout(ctx, s.nodes, s.table, old, terms, s.probe)
+	remembered, err := swapLayout(ctx, s.table, old, terms, s.probe)
 	if err == nil && terms.Chosen {
 		var keys int64
 		if keys, err = s.nodes.foreign(ctx, terms.Within); err == nil && keys > 0 && old == "" {
@@ -175,11 +170,11 @@ func (s leaseRows) Look(ctx context.Context, within leasestore.Range, full bool,
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = leasestore.View{}
 		var is state
-		err := tx.Raw(s.query(`SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
+		err := s.scan(tx, &is, `SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
 			COALESCE((SELECT type FROM {nodes} WHERE id = -1), 0) AS type, COALESCE((SELECT MAX(id) FROM {nodes}), 0) AS drawn,
 			COALESCE((SELECT MIN(worker_id) FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS least,
-			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`),
-			s.values(counter(within.To), within.From, within.To, within.From, within.To)...).Scan(&is).Error
+			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`,
+			counter(within.To), within.From, within.To, within.From, within.To)
 		switch {
 		case err != nil:
 			return err
@@ -191,8 +186,8 @@ func (s leaseRows) Look(ctx context.Context, within leasestore.Range, full bool,
 			view.Next = max(view.Next, is.Drawn+1)
 		}
 		if full {
-			err = tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?"),
-				s.values(within.From, within.To, expiry.Milliseconds())...).Scan(&view.Held).Error
+			err = s.scan(tx, &view.Held, "SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?",
+				within.From, within.To, expiry.Milliseconds())
 		}
 		if err == nil {
 			view.Free, err = s.free(tx, within, is, full, expiry)
@@ -227,9 +222,9 @@ func (s *Store) free(tx *gorm.DB, within leasestore.Range, is state, full bool, 
 	}
 	for _, sample := range samples {
 		var rows []rowRecord
-		err := tx.Raw(s.query("SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+
+		err := s.scan(tx, &rows, "SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+
 			"(SELECT worker_id, token, reserved_until, heartbeat_at FROM {table} WHERE "+sample+") sample "+
-			"WHERE heartbeat_at <= {now} - ? AND "+unleased+" ORDER BY reserved_until, worker_id LIMIT 256"), s.values(expiry.Milliseconds())...).Scan(&rows).Error
+			"WHERE heartbeat_at <= {now} - ? AND "+unleased+" ORDER BY reserved_until, worker_id LIMIT 256", expiry.Milliseconds())
 		if err != nil {
 			return nil, err
 		}
@@ -276,9 +271,9 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		row = nil
 		var r rowRecord
-		err := tx.Raw(s.query(`SELECT clock, token AS token, reserved_until AS reserved,
+		err := s.scan(tx, &r, `SELECT clock, token AS token, reserved_until AS reserved,
 			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created
-			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`), s.values(number)...).Scan(&r).Error
+			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`, number)
 		if err != nil {
 			return err
 		}
@@ -299,7 +294,7 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 // List implements leasestore.Store. A GORM plugin registered with db may send the query to a
 // replica.
 func (s leaseRows) List(ctx context.Context, limit int, expiry time.Duration) ([]leasestore.Row, error) {
-	if err := s.resolve(ctx); err != nil {
+	if err := s.beside(ctx); err != nil {
 		return nil, err
 	}
 	var records []rowRecord
@@ -351,19 +346,9 @@ func (s leaseRows) Swap(ctx context.Context, old string, w leasestore.Write) (do
 // two holders.
 func (s *Store) kept(ctx context.Context, number int64, old string) error {
 	var undone int64
-	err := s.ask(ctx, &undone, s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?"), number, old)
+	err := s.ask(ctx, &undone, "SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?", number, old)
 	if err == nil && undone > 0 {
 		err = errIgnored
 	}
 	return err
-}
-
-// query puts the tables and the database's clock into a statement.
-func (s *Store) query(statement string) string {
-	return s.table.query(strings.ReplaceAll(statement, "{nodes}", s.nodes.quoted()))
-}
-
-// exec is that of the table of leases, for statements that name both tables too.
-func (s *Store) exec(ctx context.Context, statement string, vars ...any) (int64, error) {
-	return s.table.exec(ctx, s.query(statement), vars...)
 }

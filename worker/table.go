@@ -25,8 +25,9 @@ type table struct {
 	kind   kind
 	db     *gorm.DB
 	name   string
-	ensure bool  // create it if it is missing
-	faults error // of the config
+	ensure bool   // create it if it is missing
+	faults error  // of the config
+	nodes  *table // WORKER_NODE beside WORKER_LEASE; nil in the former
 
 	dirty  atomic.Bool            // sessions read what is not committed; written by readSession, read by reads
 	schema atomic.Pointer[string] // of WORKER_NODE, in which WORKER_LEASE is looked for; written by beside, read by full
@@ -52,21 +53,25 @@ func (t *table) full() string {
 	return name
 }
 
-// beside finds the schema of another table, since PostgreSQL's search path may lead the two names to two schemas.
-func (t *table) beside(ctx context.Context, other *table) error {
+// beside finds the schema of WORKER_NODE, which is that of WORKER_LEASE too: PostgreSQL's search path may lead the two names
+// to two schemas.
+func (t *table) beside(ctx context.Context) error {
 	if t.db.Name() != "postgres" || strings.Contains(t.name, ".") {
 		return nil
 	}
 	var schemas []string
-	err := t.ask(ctx, &schemas, "SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid = to_regclass(?)", other.quoted())
+	err := t.ask(ctx, &schemas, "SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid = to_regclass(?)", t.nodes.quoted())
 	if err == nil && len(schemas) == 1 {
 		t.schema.Store(&schemas[0])
 	}
 	return err
 }
 
-// query puts the table and the database's clock into a statement.
+// query puts the tables and the database's clock into a statement.
 func (t *table) query(statement string) string {
+	if t.nodes != nil {
+		statement = strings.ReplaceAll(statement, "{nodes}", t.nodes.quoted())
+	}
 	return strings.NewReplacer("{table}", t.quoted(), "{now}", t.dialect().now).Replace(statement)
 }
 
@@ -97,7 +102,12 @@ func (t *table) execWith(ctx context.Context, grants []string, statement string,
 
 // ask runs a query as reads does, and scans the rows into dest.
 func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) error {
-	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, t.values(vars...)...).Scan(dest).Error })
+	return t.reads(ctx, func(tx *gorm.DB) error { return t.scan(tx, dest, query, vars...) })
+}
+
+// scan runs a query, and scans the rows into dest.
+func (t *table) scan(tx *gorm.DB, dest any, query string, vars ...any) error {
+	return tx.Raw(t.query(query), t.values(vars...)...).Scan(dest).Error
 }
 
 // values returns the values of a statement. For MySQL, numbers and plain words such as tokens become part of its text: a

@@ -120,6 +120,9 @@ func TestTransientErrorAtStart(t *testing.T) {
 						if err != nil {
 							continue
 						}
+						if commit && start.kind == aRange && gen.Worker() != 1 {
+							t.Errorf("%v at commit %d: number %d, want 1: what was rolled back uses up no number of a range", failed, at, gen.Worker())
+						}
 						if int(gen.Worker()) == given {
 							t.Errorf("%v at %d: number %d is given twice", failed, at, given)
 						}

@@ -2,8 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -74,35 +72,19 @@ func apart(ctx context.Context, db *gorm.DB, table string) error {
 }
 
 // apartInMySQL reads the table's definition. The catalog does not show temporary tables.
-func apartInMySQL(ctx context.Context, db *gorm.DB, table string) (whys []string, err error) {
-	err = within(ctx, db, func(tx *gorm.DB) error {
-		rows, err := tx.Raw("SHOW CREATE TABLE " + db.Statement.Quote(table)).Rows()
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		columns, err := rows.Columns()
-		if err != nil {
-			return err
-		}
-		texts, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
-		for i := range texts {
-			into[i] = &texts[i]
-		}
-		for rows.Next() {
-			if err := rows.Scan(into...); err != nil {
-				return err
-			}
-		}
-		definition := texts[1].String
-		_, view, _ := strings.Cut(definition, " VIEW ")
-		switch {
-		case strings.HasPrefix(definition, "CREATE TEMPORARY"):
-			whys = []string{"it is a temporary table, which this session alone sees"}
-		case columns[0] == "View" && inMySQL.MatchString(view):
-			whys = []string{"it is a view, which shows each session other rows"}
-		}
-		return errors.Join(rows.Err(), rows.Close())
+func apartInMySQL(ctx context.Context, db *gorm.DB, table string) ([]string, error) {
+	var shown map[string]any // "Create Table" or "Create View", and columns beside it
+	err := within(ctx, db, func(tx *gorm.DB) error {
+		return tx.Raw("SHOW CREATE TABLE " + db.Statement.Quote(table)).Scan(&shown).Error
 	})
-	return whys, err
+	definition, _ := shown["Create Table"].(string)
+	view, _ := shown["Create View"].(string)
+	_, view, _ = strings.Cut(view, " VIEW ")
+	switch {
+	case strings.HasPrefix(definition, "CREATE TEMPORARY"):
+		return []string{"it is a temporary table, which this session alone sees"}, err
+	case inMySQL.MatchString(view):
+		return []string{"it is a view, which shows each session other rows"}, err
+	}
+	return nil, err
 }

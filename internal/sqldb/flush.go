@@ -71,16 +71,11 @@ func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table st
 }
 
 // Engine returns the engine of a table of MySQL or MariaDB, or "" if it is not known.
-func Engine(db *gorm.DB, table string) (string, error) {
-	if db.Name() != "mysql" {
-		return "", nil
+func Engine(db *gorm.DB, table string) (engine string, err error) {
+	if db.Name() == "mysql" {
+		err = about(db, "SELECT engine AS value "+ofTable, table).Scan(&engine).Error
 	}
-	return queryText(db, "SELECT engine AS value "+ofTable, table)
-}
-
-func queryText(db *gorm.DB, query, table string) (value string, err error) {
-	err = about(db, query, table).Scan(&value).Error
-	return value, err
+	return engine, err
 }
 
 // about is a query about a table, whose name is in place of each ?. A plain name becomes part of the text: MySQL's driver

@@ -32,13 +32,11 @@ func Keyless(ctx context.Context, db *gorm.DB, tables ...[2]string) (string, err
 	if !known {
 		return "", nil
 	}
+	var parts []string
 	for _, t := range tables {
 		if !plain.MatchString(t[0]) { // so that no name has to be quoted
 			return "", fmt.Errorf("table %q: want a plain name", t[0])
 		}
-	}
-	var parts []string
-	for _, t := range tables {
 		part := strings.Replace(query, "SELECT 1 FROM", "SELECT ? AS keyless FROM", 1)
 		parts = append(parts, strings.NewReplacer("{column}", t[1], "?", "'"+t[0]+"'").Replace(part))
 	}

@@ -140,12 +140,12 @@ var (
 func Fresh(f func() error) error {
 	err := f()
 	for range 9 { // connections that f may meet
-		if !stalePlan.matches(err) {
+		if !stalePlan(err) {
 			break
 		}
 		err = f()
 	}
-	if forgotten.matches(err) {
+	if forgotten(err) {
 		return fmt.Errorf("%w (through a pooler in transaction mode, such as PgBouncer, "+
 			"the driver must prepare nothing: add default_query_exec_mode=exec to the DSN)", err)
 	}

@@ -47,84 +47,81 @@ func InTransaction(db *gorm.DB) bool {
 	return ok
 }
 
-// Kind is a kind of database. The zero Kind is one that is not known.
+// Kind is a kind of database. Make one with KindOf.
 type Kind struct {
-	folds                                        bool   // turns names without quotes into lower case
-	Seconds                                      string // the seconds since 1970 of the timestamp %s
-	missing, transient, duplicate, denied, unfit recognizer
-	charset, readOnly                            recognizer
-	utf8, setUTF8                                string   // selects a text in UTF-8, as hexadecimal digits; the option of a DSN whose texts are in UTF-8
-	end                                          []string // statements with which a transaction ends its session
+	Seconds string   // the seconds since 1970 of the timestamp %s
+	folds   bool     // turns names without quotes into lower case
+	utf8    string   // selects a text in UTF-8, as hexadecimal digits
+	setUTF8 string   // the option of a DSN whose texts are in UTF-8
+	end     []string // statements with which a transaction ends its session
+
+	Missing   recognizer // of a missing table; after any other error, such as a lock or a lost connection, no table may be created
+	Transient recognizer // of a request that succeeds if it is made again: it collided, waited too long for a lock, or found no connection
+	Denied    recognizer // of a right that the user lacks
+	Unfit     recognizer // of a value that the table does not take
+	Duplicate recognizer // of a key that exists
+	Charset   recognizer // of a text that a column's character set has not
+	ReadOnly  recognizer // of a write to a server that a failover has made read-only; its connections may go on, and are of no use
 }
 
+// recognizer recognizes errors of a driver.
 type recognizer func(error) bool
+
+// unknown is a kind that is not known.
+var unknown = Kind{Missing: none, Transient: none, Denied: none, Unfit: none, Duplicate: none, Charset: none, ReadOnly: none}
+
+func none(error) bool { return false }
 
 var kinds = map[string]Kind{
 	"mysql": {
 		Seconds: "UNIX_TIMESTAMP(%s)",
-		missing: numbers(1146),
+		Missing: numbers(1146),
 		// Deadlock, lock wait, changed since read; too many connections, of the server and of the user; a statement that
 		// was interrupted, or took longer than max_execution_time or max_statement_time.
-		transient: numbers(1213, 1205, 1020, 1040, 1203, 1226, 1317, 3024, 1969),
-		duplicate: numbers(1062),
-		denied:    numbers(1142, 1143, 1044),
-		unfit:     numbers(1264, 4025, 3819), // out of range, check constraint
-		charset:   numbers(1267, 3988),       // MySQL 8's too: conversion from utf8mb4
+		Transient: numbers(1213, 1205, 1020, 1040, 1203, 1226, 1317, 3024, 1969),
+		Duplicate: numbers(1062),
+		Denied:    numbers(1142, 1143, 1044),
+		Unfit:     numbers(1264, 4025, 3819), // out of range, check constraint
+		Charset:   numbers(1267, 3988),       // MySQL 8's too: conversion from utf8mb4
 		utf8:      "SELECT HEX(CONVERT(? USING utf8mb4))",
 		setUTF8:   "charset=utf8mb4",
-		readOnly:  numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
+		ReadOnly:  numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
 		end:       []string{"KILL CONNECTION_ID()"},
 	},
 	"postgres": {
 		folds:   true,
 		Seconds: "EXTRACT(EPOCH FROM CAST(%s AS TIMESTAMP WITH TIME ZONE))",
-		missing: sqlState("42P01"),
+		Missing: sqlState("42P01"),
 		// Serialization failure, deadlock; lock_timeout, statement_timeout; too many connections, the server starts.
-		transient: sqlState("40001", "40P01", "55P03", "57014", "53300", "57P03"),
-		duplicate: sqlState("23505"),
-		denied:    sqlState("42501"),
-		unfit:     sqlState("428C9", "23514", "22003"), // GENERATED ALWAYS, check constraint, out of range
-		charset:   sqlState("22P05"),
+		Transient: sqlState("40001", "40P01", "55P03", "57014", "53300", "57P03"),
+		Duplicate: sqlState("23505"),
+		Denied:    sqlState("42501"),
+		Unfit:     sqlState("428C9", "23514", "22003"), // GENERATED ALWAYS, check constraint, out of range
+		Charset:   sqlState("22P05"),
 		utf8:      "SELECT ENCODE(CONVERT_TO(?, 'UTF8'), 'hex')",
 		setUTF8:   "client_encoding=UTF8",
-		readOnly:  sqlState("25006"), // of a standby too
+		ReadOnly:  sqlState("25006"), // of a standby too
 		end:       []string{"ROLLBACK", "SELECT pg_terminate_backend(pg_backend_pid())"},
 	},
 	"sqlite": {
 		Seconds:   "CAST(STRFTIME('%%s', %s) AS INTEGER)",
-		missing:   words("no such table"),
-		transient: words("database is locked", "database table is locked", "database schema is locked", "database schema has changed"),
-		duplicate: words("UNIQUE constraint failed"),
-		unfit:     words("CHECK constraint failed"),
+		Missing:   words("no such table"),
+		Transient: words("database is locked", "database table is locked", "database schema is locked", "database schema has changed"),
+		Duplicate: words("UNIQUE constraint failed"),
+		Unfit:     words("CHECK constraint failed"),
+		Denied:    none,
+		Charset:   none,
+		ReadOnly:  none,
 	},
 }
 
 // KindOf returns the kind with the name that GORM's dialector gives.
-func KindOf(name string) Kind { return kinds[name] }
-
-// Missing recognizes the error for a missing table. After any other error, such as
-// no right to read, a lock or a lost connection, no table may be created.
-func (k Kind) Missing(err error) bool { return k.missing.matches(err) }
-
-// Transient recognizes the error for a request that succeeds if it is made again: it collided with
-// another, waited too long for a lock, or found no connection.
-func (k Kind) Transient(err error) bool { return k.transient.matches(err) }
-
-// Denied recognizes the error for a right that the user lacks.
-func (k Kind) Denied(err error) bool { return k.denied.matches(err) }
-
-// Unfit recognizes the error for a value that the table does not take.
-func (k Kind) Unfit(err error) bool { return k.unfit.matches(err) }
-
-// Duplicate recognizes the error for a key that exists.
-func (k Kind) Duplicate(err error) bool { return k.duplicate.matches(err) }
-
-// Charset recognizes the error for a text that a column's character set has not.
-func (k Kind) Charset(err error) bool { return k.charset.matches(err) }
-
-// ReadOnly recognizes the error for a write to a server that has become read-only, as a
-// failover makes it. Its connections may go on, and are of no use.
-func (k Kind) ReadOnly(err error) bool { return k.readOnly.matches(err) }
+func KindOf(name string) Kind {
+	if kind, known := kinds[name]; known {
+		return kind
+	}
+	return unknown
+}
 
 // Fold returns a name as the database stores it if it is written without quotes.
 func (k Kind) Fold(name string) string {
@@ -133,8 +130,6 @@ func (k Kind) Fold(name string) string {
 	}
 	return name
 }
-
-func (r recognizer) matches(err error) bool { return err != nil && r != nil && r(err) }
 
 func sqlState(codes ...string) recognizer {
 	return func(err error) bool {
@@ -155,6 +150,6 @@ func numbers(of ...int) recognizer {
 
 func words(parts ...string) recognizer {
 	return func(err error) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(err.Error(), part) })
+		return err != nil && slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(err.Error(), part) })
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"gorm.io/gorm"
 )
@@ -60,14 +59,6 @@ func (p *Pool) Heal() { p.Set(Faults{}) }
 // Cut makes all statements fail with err, as if the database were unavailable.
 func (p *Pool) Cut(err error) {
 	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
-}
-
-// Slow makes statements begin 50 ms late.
-func (p *Pool) Slow() {
-	p.Set(Faults{Statement: func(context.Context, string) error {
-		time.Sleep(50 * time.Millisecond)
-		return nil
-	}})
 }
 
 // Hang makes all statements wait until their context ends, as if the database did not
