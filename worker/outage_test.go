@@ -36,7 +36,17 @@ var outages = map[string]outage{
 		}
 	}, context.DeadlineExceeded},
 	"locked": {servers, func(t *testing.T, s *store) (*gorm.DB, func() func()) {
-		return s.DB, func() func() { return s.lock(t) }
+		return s.DB, func() func() {
+			lock, tx := "LOCK TABLES "+s.Table+" WRITE", begin(t, s.DB)
+			if s.Kind == "postgres" {
+				lock = "LOCK TABLE " + s.Table + " IN ACCESS EXCLUSIVE MODE"
+			}
+			need.Must(t, tx.Exec(lock).Error)
+			return func() {
+				_ = tx.Exec("UNLOCK TABLES").Error // of MySQL
+				tx.Rollback()
+			}
+		}
 	}, context.DeadlineExceeded},
 	"network cut": {servers, func(t *testing.T, s *store) (*gorm.DB, func() func()) {
 		url, link := s.Linked(t)

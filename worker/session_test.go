@@ -10,7 +10,6 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/logger"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
@@ -42,7 +41,7 @@ func TestChainedHandles(t *testing.T) {
 			"debug":       func(db *gorm.DB) *gorm.DB { return db.Debug() },
 			"initialized": func(db *gorm.DB) *gorm.DB { return db.Omit("port").Session(&gorm.Session{Initialized: true}) },
 		} {
-			db := chain(s.Reopen(t, nil, gorm.Config{Logger: loud{t}}))
+			db := chain(s.Reopen(t, nil, gorm.Config{}))
 			number, err := take(t, context.Background(), s.on(db), max22)
 			if number != want || err != nil {
 				t.Errorf("%s: %d, %v; want %d", name, number, err, want)
@@ -57,17 +56,6 @@ func TestChainedHandles(t *testing.T) {
 			t.Errorf("number %d, want %d", got, want)
 		}
 	})
-}
-
-// loud is an app's logger, which has no business with our statements.
-type loud struct{ t *testing.T }
-
-func (l loud) LogMode(logger.LogLevel) logger.Interface    { return l }
-func (l loud) Info(_ context.Context, s string, v ...any)  { l.t.Errorf("logged: "+s, v...) }
-func (l loud) Warn(_ context.Context, s string, v ...any)  { l.t.Errorf("logged: "+s, v...) }
-func (l loud) Error(_ context.Context, s string, v ...any) { l.t.Errorf("logged: "+s, v...) }
-func (l loud) Trace(context.Context, time.Time, func() (string, int64), error) {
-	l.t.Error("traced a statement")
 }
 
 // A plugin that changes what is inserted is caught by the read-back.

@@ -22,11 +22,6 @@ import (
 // homes has, for each kind of source, what returns new homes.
 func homes() map[string]func(t *testing.T) func() settled.Home {
 	all := map[string]func(t *testing.T) func() settled.Home{
-		"static": func(*testing.T) func() settled.Home {
-			return func() settled.Home {
-				return settled.Home{Fresh: bits.Fleet(), Source: func() uid.WorkerSource { return lease.NewStatic(7) }}
-			}
-		},
 		"Leaser on memory": func(*testing.T) func() settled.Home {
 			return func() settled.Home {
 				store := new(leasetest.Memory)

@@ -145,26 +145,3 @@ func TestHangsAtStart(t *testing.T) {
 		}
 	})
 }
-
-// lock keeps everybody else from the table, until the function that it returns is
-// called.
-func (s *store) lock(t *testing.T) (unlock func()) {
-	t.Helper()
-	pool, err := s.DB.DB()
-	need.Must(t, err)
-	conn, err := pool.Conn(context.Background())
-	need.Must(t, err)
-	t.Cleanup(func() { conn.Close() })
-	statements := map[string][2]string{
-		"mysql":    {"LOCK TABLES " + s.Table + " WRITE", "UNLOCK TABLES"},
-		"postgres": {"BEGIN; LOCK TABLE " + s.Table + " IN ACCESS EXCLUSIVE MODE", "ROLLBACK"},
-		"sqlite":   {"BEGIN EXCLUSIVE", "ROLLBACK"},
-	}[s.Kind]
-	execute := func(statement string) {
-		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
-			t.Error(err)
-		}
-	}
-	execute(statements[0])
-	return func() { execute(statements[1]) }
-}

@@ -163,8 +163,8 @@ func TestFreshInsert(t *testing.T) {
 		insert("third", false, 0, true)
 		wantNumbers(t, s, 0, 1)
 		insert("fourth", false, 0, false)
-		if r, _ := s.row(t, 0); r.Token != "third" {
-			t.Errorf("row %+v", r)
+		if row, _, err := s.leaser(s.DB).Read(t.Context(), 0, time.Minute); err != nil || row.Token != "third" {
+			t.Errorf("row %+v, %v", row, err)
 		}
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 1", s.Table)
 		insert("beside", true, 2, true)

@@ -135,24 +135,6 @@ func (s *store) have(t *testing.T, numbers []int64) {
 	}
 }
 
-// leaseRow is a row of a Leaser's table as it stands there.
-type leaseRow struct {
-	Token     string
-	Reserved  int64
-	Heartbeat int64
-}
-
-// row returns a row of a Leaser's table, and whether it is there.
-func (s *store) row(t *testing.T, number int64) (r leaseRow, ok bool) {
-	t.Helper()
-	result := s.DB.Raw("SELECT token AS token, reserved_until AS reserved, heartbeat_at AS heartbeat FROM "+
-		s.Table+" WHERE worker_id = ?", number).Scan(&r)
-	if result.Error != nil {
-		t.Error(result.Error)
-	}
-	return r, result.RowsAffected == 1
-}
-
 func wantAll(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {

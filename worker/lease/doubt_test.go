@@ -92,20 +92,3 @@ func TestRenewalInDoubt(t *testing.T) {
 		})
 	}
 }
-
-// After a step of its clock is over, or of the store's, a holder renews by one write again.
-func TestRenewalOutOfDoubt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := new(hooked)
-		hold(t, s)
-		for _, ahead := range []time.Duration{time.Hour, 0} {
-			s.ahead.Store(ahead.Milliseconds())
-			time.Sleep(40 * time.Second)
-		}
-		began := time.Now()
-		time.Sleep(10 * time.Minute)
-		if n := len(s.since(began)); n != 40 {
-			t.Errorf("%d requests in ten minutes; want 40", n)
-		}
-	})
-}

@@ -20,17 +20,23 @@ import (
 // The tests of this file are in virtual time.
 
 // A holder that is not asked for more gives four signs of life per expiry, and each is one
-// write.
+// write, also after a step of its clock, or of the store's, is over.
 func TestRenewals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := new(hooked)
-		hold(t, s)
-		began := time.Now()
-		time.Sleep(10*time.Minute + time.Second)
-		if n := len(s.since(began.Add(1))); n != 40 {
-			t.Errorf("%d requests in ten minutes; want 40", n)
-		}
-	})
+	for _, steps := range [][]time.Duration{nil, {time.Hour, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := new(hooked)
+			hold(t, s)
+			for _, ahead := range steps {
+				s.ahead.Store(ahead.Milliseconds())
+				time.Sleep(40 * time.Second)
+			}
+			began := time.Now()
+			time.Sleep(10*time.Minute + time.Second)
+			if n := len(s.since(began.Add(1))); n != 40 {
+				t.Errorf("%d requests in ten minutes; want 40", n)
+			}
+		})
+	}
 }
 
 // While the store fails, the retries set the pace, however many ids are drawn. The log

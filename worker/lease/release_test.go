@@ -1,7 +1,6 @@
 package lease_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -132,20 +131,12 @@ func TestReleaseOfNothing(t *testing.T) {
 	})
 }
 
-// stuck is a handler that does not return before it may.
-type stuck struct {
-	slog.Handler
-	may chan struct{}
-}
-
-func (s stuck) Handle(context.Context, slog.Record) error { <-s.may; return nil }
-
 // Release waits neither for the store nor for the log beyond its context. The error has both
 // causes.
 func TestReleaseIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, may := new(hooked), make(chan struct{})
-		h := hold(t, s, lease.Config{Logger: slog.New(stuck{slog.NewTextHandler(new(bytes.Buffer), nil), may})})
+		s, w := new(hooked), &waiter{handled: make(chan struct{}, 100), may: make(chan struct{})}
+		h := hold(t, s, lease.Config{Logger: slog.New(w)})
 		s.calling(failing(errUnavailable))
 		time.Sleep(16 * time.Second) // a line says that the number is not renewed
 		ctx, cancel := context.WithCancel(t.Context())
@@ -154,6 +145,6 @@ func TestReleaseIsCancelled(t *testing.T) {
 		if err := h.Release(ctx, time.Now()); !errors.Is(err, errUnavailable) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		close(may)
+		close(w.may)
 	})
 }
