@@ -220,9 +220,15 @@ func (s *Store) insertPair(ctx context.Context, w leasestore.Write) (key int64, 
 	if !s.dialect().Duplicate(err) {
 		return key, rows > 0 && err == nil, err
 	}
-	var own int64 // a proxy may have sent the statement twice
-	err = s.ask(ctx, &own, "SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?", key, w.Token)
-	return key, own > 0, err
+	own, err := s.hasToken(ctx, key, w.Token) // a proxy may have sent the statement twice
+	return key, own, err
+}
+
+// hasToken reports whether the row of a number has a token.
+func (s *Store) hasToken(ctx context.Context, number int64, token string) (bool, error) {
+	var rows int64
+	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?", number, token)
+	return rows > 0, err
 }
 
 func drawnNode(w leasestore.Write) lease.Node {

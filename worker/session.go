@@ -55,7 +55,7 @@ func (t *table) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
 	}
 	pool, err := t.db.DB()
 	if err != nil { // connections of the app's own making
-		return t.noTable(t.primary(ctx, f, &sql.TxOptions{Isolation: sql.LevelReadCommitted}))
+		return t.noTable(t.marked(sqldb.Transaction(ctx, t.db, f, &sql.TxOptions{Isolation: sql.LevelReadCommitted})))
 	}
 	return t.noTable(t.marked(sqldb.Fresh(func() error {
 		conn, err := pool.Conn(ctx)

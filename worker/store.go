@@ -25,9 +25,10 @@ import (
 // Leases, goes to the primary. Make one with NewStore. A Store opens no connections itself and is safe
 // for concurrent use.
 type Store struct {
-	*table                             // of leases
-	file   atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
-	log    atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
+	*table // of leases
+
+	file atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
+	log  atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
 
 	forLeases
 }
@@ -327,7 +328,10 @@ func (s leaseRows) Swap(ctx context.Context, old string, w leasestore.Write) (do
 		rows, err = s.exec(ctx, `UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
 			WHERE worker_id = ? AND token = ? AND `+unleased, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
 		if rows == 1 && err == nil {
-			err = s.kept(ctx, w.Number, old)
+			var undone bool // as by a trigger: the row would have two holders
+			if undone, err = s.hasToken(ctx, w.Number, old); undone {
+				err = errIgnored
+			}
 		}
 	case leasestore.Release:
 		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?",
@@ -340,15 +344,4 @@ func (s leaseRows) Swap(ctx context.Context, old string, w leasestore.Write) (do
 		err = s.visible(ctx, w.Token, w.Number)
 	}
 	return rows == 1 && err == nil, err
-}
-
-// kept returns an error if a row has the token that it had before it was written, as a trigger may cause: it would have
-// two holders.
-func (s *Store) kept(ctx context.Context, number int64, old string) error {
-	var undone int64
-	err := s.ask(ctx, &undone, "SELECT COUNT(*) FROM {table} WHERE worker_id = ? AND token = ?", number, old)
-	if err == nil && undone > 0 {
-		err = errIgnored
-	}
-	return err
 }

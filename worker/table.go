@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -73,11 +72,6 @@ func (t *table) query(statement string) string {
 		statement = strings.ReplaceAll(statement, "{nodes}", t.nodes.quoted())
 	}
 	return strings.NewReplacer("{table}", t.quoted(), "{now}", t.dialect().now).Replace(statement)
-}
-
-// primary runs f in a transaction, and so on the primary.
-func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error, options ...*sql.TxOptions) error {
-	return t.marked(sqldb.Transaction(ctx, t.db, f, options...))
 }
 
 // alone runs f on the primary. Each statement in it commits by itself.
