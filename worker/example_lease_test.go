@@ -4,10 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
-
-	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
@@ -18,8 +14,8 @@ import (
 // A generator holds its number until it is closed. Then the number is free, for
 // others to go on from where its ids ended.
 func ExampleNewLeaser() {
-	db, done := temporary()
-	defer done()
+	db := open(":memory:")
+	defer dbtest.Close(db)
 
 	leaser := worker.NewLeaser(db, lease.Config{})
 	state := func() lease.State {
@@ -45,8 +41,8 @@ func ExampleNewLeaser() {
 
 // Leases in a table of one's own, which migrations create.
 func ExampleNewStore() {
-	db, done := temporary()
-	defer done()
+	db := open(":memory:")
+	defer dbtest.Close(db)
 	ctx := context.Background()
 
 	store := worker.NewStore(db, worker.StoreConfig{Prefix: "billing_", NoSchema: true})
@@ -67,16 +63,4 @@ func ExampleNewStore() {
 		fmt.Println(info.Number, info.State, info.Host, info.Type)
 	}
 	// Output: 1 held billing-7 CONTAINER
-}
-
-func temporary() (db *gorm.DB, done func()) {
-	dir, err := os.MkdirTemp("", "uidring")
-	if err != nil {
-		log.Fatal(err)
-	}
-	db = open(filepath.Join(dir, "app.db"))
-	return db, func() {
-		dbtest.Close(db)
-		os.RemoveAll(dir)
-	}
 }

@@ -15,8 +15,8 @@ import (
 // Each start gets the next number. An app opens the database with the GORM
 // driver of its choice; this one has SQLite.
 func ExampleNewRegistry() {
-	db, done := temporary()
-	defer done()
+	db := open(":memory:")
+	defer dbtest.Close(db)
 
 	registry := worker.NewRegistry(db, worker.RegistryConfig{})
 	for range 2 {

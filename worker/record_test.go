@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -51,30 +50,6 @@ func TestRecord(t *testing.T) {
 			node.Exec(t, "DELETE FROM %s WHERE created < '2030-01-01' OR launch_date < '2030-01-01' OR modified < '2030-01-01'", node.Table)
 			if err := s.begin(t, kind, s.DB, bits.LongLived()); !errors.Is(err, lease.ErrLayout) {
 				t.Errorf("%s: another layout: %v, want ErrLayout", kind, err)
-			}
-		}
-	})
-}
-
-// Of two first starts at once, one decides, and both agree.
-func TestFirstStartsAtOnce(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		for round, kinds := range [][2]string{{aRegistry, aLeaser}, {aLeaser, aLeaser}, {aLeaser, aRange}, {aRegistry, anOrdinal}, {aRange, anOrdinal}} {
-			s := s.another(t)
-			var errs [2]error
-			var starts sync.WaitGroup
-			for i, kind := range kinds {
-				db := s.Open(t, s.URL)
-				starts.Go(func() { errs[i] = s.begin(t, kind, db, []bits.Layout{bits.Fleet(), bits.LongLived()}[i]) })
-			}
-			starts.Wait()
-			if (errs[0] == nil) == (errs[1] == nil) {
-				t.Errorf("round %d: %v and %v, want one of them refused", round, errs[0], errs[1])
-			}
-			for _, err := range errs {
-				if err != nil && !errors.Is(err, lease.ErrLayout) && !errors.Is(err, worker.ErrMixed) {
-					t.Errorf("round %d: %v", round, err)
-				}
 			}
 		}
 	})

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"path/filepath"
 	"testing"
@@ -150,27 +149,6 @@ func TestTransientErrorAtRenewal(t *testing.T) {
 			h.Renew(t)
 		}
 		h.Kept(t)
-	})
-}
-
-// A start that the database does not answer says so, and not that the handle is unfit.
-func TestUnansweredAtStart(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		db, pool := s.Pooled(t)
-		for at := 1; ; at++ {
-			sent := failAt(pool, at, false, driver.ErrBadConn)
-			gen, err := uid.NewCached(t.Context(), s.on(db), uid.CachedConfig{})
-			if *sent < at {
-				need.Must(t, errors.Join(err, gen.Close()))
-				return
-			}
-			switch {
-			case errors.Is(err, worker.ErrDB):
-				t.Errorf("statement %d: %v, want an error that does not match ErrDB", at, err)
-			case err == nil:
-				need.Must(t, gen.Close())
-			}
-		}
 	})
 }
 
