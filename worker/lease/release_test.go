@@ -146,5 +146,6 @@ func TestReleaseIsCancelled(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		close(w.may)
+		time.Sleep(time.Minute) // the handler returns
 	})
 }
