@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -31,6 +30,7 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // steps restore a database from a backup.
@@ -196,21 +196,28 @@ func TestFileUnreadable(t *testing.T) {
 	h.Kept(t)
 }
 
-// A number that is taken over in a file that was replaced is not held.
+// A number that is taken over, or renewed, in a file that is moved away just before is not held.
 func TestTakenInReplacedFile(t *testing.T) {
-	s := newStore(t, "sqlite", leaser)
-	s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
-	rows := s.leaser(s.DB)
-	need.Must(t, rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)))
-	if _, done, err := rows.Insert(t.Context(), acquire(0, "a", true)); !done || err != nil {
-		t.Fatalf("%t, %v", done, err)
+	for _, change := range []leasestore.Change{leasestore.Acquire, leasestore.Extend} {
+		s := newStore(t, "sqlite", leaser)
+		s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
+		path, db := s.Plain(), s.Reopen(t, nil, gorm.Config{})
+		need.Must(t, db.Callback().Raw().Before("gorm:raw").Register("test:move", func(tx *gorm.DB) {
+			if strings.HasPrefix(tx.Statement.SQL.String(), "UPDATE") {
+				need.Must(t, os.Rename(path, path+".old"))
+			}
+		}))
+		rows := s.leaser(db)
+		need.Must(t, rows.Prepare(t.Context(), silent))
+		s.inserts(t, db, acquire(0, "a", true), 0, true)
+		w := acquire(0, "b", false)
+		w.Change = change
+		done, err := rows.Swap(t.Context(), "a", w)
+		if done || err == nil || !strings.Contains(err.Error(), "moved, removed or replaced while it was open: there is no "+path) {
+			t.Errorf("%d: %t, %v; want that the file was replaced", change, done, err)
+		}
+		need.Must(t, os.Rename(path+".old", path))
 	}
-	need.Must(t, os.Rename(s.Plain(), s.Plain()+".old"))
-	done, err := rows.Swap(t.Context(), "a", acquire(0, "b", false))
-	if done || err == nil || !strings.Contains(err.Error(), "moved, removed or replaced while it was open: there is no "+s.Plain()) {
-		t.Errorf("%t, %v; want that the file was replaced", done, err)
-	}
-	need.Must(t, os.Rename(s.Plain()+".old", s.Plain()))
 }
 
 func testRestored(t *testing.T, driver, mode string, order []string, pause time.Duration) {
