@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -202,9 +203,10 @@ func TestTakenInReplacedFile(t *testing.T) {
 		s := newStore(t, "sqlite", leaser)
 		s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
 		path, db := s.Plain(), s.Reopen(t, nil, gorm.Config{})
+		move := sync.OnceFunc(func() { need.Must(t, os.Rename(path, path+".old")) })
 		need.Must(t, db.Callback().Raw().Before("gorm:raw").Register("test:move", func(tx *gorm.DB) {
 			if strings.HasPrefix(tx.Statement.SQL.String(), "UPDATE") {
-				need.Must(t, os.Rename(path, path+".old"))
+				move()
 			}
 		}))
 		rows := s.leaser(db)
