@@ -12,6 +12,24 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
+// tagsCalls are the calls that open a tag.
+var tagsCalls = map[string]func(context.Context, *segment.Tags) error{
+	"Tags.Next": func(ctx context.Context, tags *segment.Tags) error { _, err := tags.Next(ctx, "orders"); return err },
+	"Tags.Wait": func(ctx context.Context, tags *segment.Tags) error { _, err := tags.Wait(ctx, "orders"); return err },
+	"Tags.Claim": func(ctx context.Context, tags *segment.Tags) error {
+		_, err := tags.Claim(ctx, "orders", 1)
+		return err
+	},
+	"Tags.NextN": func(ctx context.Context, tags *segment.Tags) error {
+		_, err := tags.NextN(ctx, "orders", make([]uid.ID, 1))
+		return err
+	},
+	"Tags.WaitN": func(ctx context.Context, tags *segment.Tags) error {
+		_, err := tags.WaitN(ctx, "orders", make([]uid.ID, 1))
+		return err
+	},
+}
+
 // A start ends with its context, or after the time-out of a load, whichever query of the store hangs.
 func TestStartsEnd(t *testing.T) {
 	create := segment.Config{Create: true}
@@ -31,27 +49,12 @@ func TestStartsEnd(t *testing.T) {
 			return err
 		},
 	}
-	for name, call := range map[string]func(*segment.Tags, context.Context) error{
-		"Tags.Next": func(tags *segment.Tags, ctx context.Context) error { _, err := tags.Next(ctx, "orders"); return err },
-		"Tags.NextN": func(tags *segment.Tags, ctx context.Context) error {
-			_, err := tags.NextN(ctx, "orders", nil)
-			return err
-		},
-		"Tags.Wait": func(tags *segment.Tags, ctx context.Context) error { _, err := tags.Wait(ctx, "orders"); return err },
-		"Tags.WaitN": func(tags *segment.Tags, ctx context.Context) error {
-			_, err := tags.WaitN(ctx, "orders", nil)
-			return err
-		},
-		"Tags.Claim": func(tags *segment.Tags, ctx context.Context) error {
-			_, err := tags.Claim(ctx, "orders", 1)
-			return err
-		},
-	} {
+	for name, call := range tagsCalls {
 		starts[name] = func(ctx context.Context, store segment.Store) error {
 			tags, err := segment.NewTags(store, segment.TagsConfig{Config: create})
 			must(t, err)
 			defer tags.Close()
-			return call(tags, ctx)
+			return call(ctx, tags)
 		}
 	}
 	for name, start := range starts {
@@ -91,11 +94,8 @@ func TestStartsEnd(t *testing.T) {
 func TestCallsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, other, config := new(counter), new(counter), segment.Config{Create: true}
-		tags := openTags(t, store, segment.TagsConfig{Config: config})
-		_, err := tags.Next(t.Context(), "tag")
-		must(t, err)
-		patient := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true, RejectedTake: uid.PolicyWait}})
-		_, err = patient.Next(t.Context(), "patient")
+		tags := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true, RejectedTake: uid.PolicyWait}})
+		_, err := tags.Next(t.Context(), "orders")
 		must(t, err)
 		gens := map[string]uid.Generator{
 			"Counter": open(t, store, config),
@@ -104,15 +104,9 @@ func TestCallsEnd(t *testing.T) {
 		synctest.Wait()
 		unavailable := func(is bool) { store.unavailable.Store(is); other.unavailable.Store(is) }
 		unavailable(true)
-		calls := map[string]func(context.Context) error{
-			"Tags.Next": func(ctx context.Context) error { _, err := patient.Next(ctx, "patient"); return err },
-			"Tags.NextN": func(ctx context.Context) error {
-				_, err := patient.NextN(ctx, "patient", make([]uid.ID, 1))
-				return err
-			},
-			"Tags.Wait":  func(ctx context.Context) error { _, err := tags.Wait(ctx, "tag"); return err },
-			"Tags.WaitN": func(ctx context.Context) error { _, err := tags.WaitN(ctx, "tag", make([]uid.ID, 1)); return err },
-			"Tags.Claim": func(ctx context.Context) error { _, err := tags.Claim(ctx, "tag", 1); return err },
+		calls := map[string]func(context.Context) error{}
+		for name, call := range tagsCalls {
+			calls[name] = func(ctx context.Context) error { return call(ctx, tags) }
 		}
 		for name, g := range gens {
 			calls[name+".Wait"] = func(ctx context.Context) error { _, err := g.Wait(ctx); return err }
@@ -127,9 +121,7 @@ func TestCallsEnd(t *testing.T) {
 			for err := error(nil); err == nil; _, err = g.Next() {
 			}
 		}
-		for err := error(nil); err == nil; _, err = tags.Next(t.Context(), "tag") {
-		}
-		for err := error(nil); err == nil; _, err = patient.TryClaim("patient", 1000) {
+		for err := error(nil); err == nil; _, err = tags.TryClaim("orders", 1000) {
 		}
 		for name, call := range calls {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/logqueue"
@@ -79,10 +80,8 @@ type Tags struct {
 
 // entry is a tag that is open, opening or closing.
 type entry struct {
-	ready chan struct{} // closed when gen or err is set
-	gen   *Counter
-	err   error
-	gone  chan struct{} // closed when the generator is closed and the entry removed
+	*calls.Pending[*Counter]
+	gone chan struct{} // closed when the generator is closed and the entry removed
 
 	issued int64     // at the last check
 	since  time.Time // the first check with that count
@@ -145,16 +144,13 @@ func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run,
 // not open it.
 func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
 	if found, open := t.open.Load(tag); open {
-		e := found.(*entry)
-		select {
-		case <-e.ready:
-			if e.err != nil {
-				return uid.Run{}, e.err
+		if e := found.(*entry); e.Done() {
+			if e.Err != nil {
+				return uid.Run{}, e.Err
 			}
-			if run, err := e.gen.TryClaim(limit); !errors.Is(err, uid.ErrClosed) {
+			if run, err := e.Value.TryClaim(limit); !errors.Is(err, uid.ErrClosed) {
 				return run, err
 			}
-		default:
 		}
 	}
 	if t.ctx.Err() != nil {
@@ -181,7 +177,7 @@ func (t *Tags) with(ctx context.Context, tag string, f func(*Counter) error) err
 		if err != nil {
 			return err
 		}
-		if err = f(e.gen); !errors.Is(err, uid.ErrClosed) {
+		if err = f(e.Value); !errors.Is(err, uid.ErrClosed) {
 			return err
 		}
 		select {
@@ -204,16 +200,10 @@ func (t *Tags) get(ctx context.Context, tag string) (*entry, error) {
 		found = e
 	}
 	e := found.(*entry)
-	select {
-	case <-e.ready:
-	default:
-		select {
-		case <-e.ready:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("segment: open %q: %w", tag, ctx.Err())
-		}
+	if err := e.Wait(ctx); err != nil {
+		return nil, fmt.Errorf("segment: open %q: %w", tag, err)
 	}
-	return e, e.err
+	return e, e.Err
 }
 
 func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
@@ -237,31 +227,31 @@ func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 	case t.count == t.config.MaxTags:
 		return nil, fmt.Errorf("%w: cannot open %q: MaxTags (%d) tags are open", ErrTooManyTags, tag, t.config.MaxTags)
 	}
-	e := &entry{ready: make(chan struct{}), gone: make(chan struct{}), since: time.Now()}
+	e := &entry{gone: make(chan struct{}), since: time.Now()}
+	e.Pending = calls.Go("segment", "open", func() (*Counter, error) { return t.openTag(tag, e) })
 	t.count++
 	t.open.Store(tag, e)
-	t.running.Go(func() { t.openTag(tag, e) })
+	t.running.Go(func() { _ = e.Wait(context.Background()) })
 	return e, nil
 }
 
-// openTag makes the generator of an entry, in a goroutine of its own, so that each
-// waiting call can give up.
-func (t *Tags) openTag(tag string, e *entry) {
-	defer close(e.ready)
-	if e.gen, e.err = open(t.ctx, t.store, tag, t.config.Config); e.err == nil {
-		return
+func (t *Tags) openTag(tag string, e *entry) (*Counter, error) {
+	gen, err := open(t.ctx, t.store, tag, t.config.Config)
+	if err == nil {
+		return gen, nil
 	}
 	wait := keepError
-	if unavailable := (*LoadError)(nil); errors.As(e.err, &unavailable) {
+	if unavailable, ok := errors.AsType[*LoadError](err); ok {
 		wait = unavailable.Retry
 	}
 	t.mu.Lock()
 	if len(t.refused) >= t.config.MaxTags {
 		clear(t.refused)
 	}
-	t.refused[tag] = refusal{e.err, time.Now().Add(wait)}
+	t.refused[tag] = refusal{err, time.Now().Add(wait)}
 	t.mu.Unlock()
 	t.remove(tag, e)
+	return nil, err
 }
 
 func (t *Tags) remove(tag string, e *entry) {
@@ -275,20 +265,15 @@ func (t *Tags) remove(tag string, e *entry) {
 // Stats returns the Stats of the open tags, sorted by tag.
 func (t *Tags) Stats() []uid.Stats {
 	var all []uid.Stats
-	t.each(func(_ string, e *entry) { all = append(all, e.gen.Stats()) })
+	t.each(func(_ string, e *entry) { all = append(all, e.Value.Stats()) })
 	slices.SortFunc(all, func(a, b uid.Stats) int { return strings.Compare(a.Loads.Tag, b.Loads.Tag) })
 	return all
 }
 
 func (t *Tags) each(f func(tag string, e *entry)) {
 	t.open.Range(func(tag, value any) bool {
-		e := value.(*entry)
-		select {
-		case <-e.ready:
-			if e.err == nil {
-				f(tag.(string), e)
-			}
-		default:
+		if e := value.(*entry); e.Done() && e.Err == nil {
+			f(tag.(string), e)
 		}
 		return true
 	})

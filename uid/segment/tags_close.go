@@ -19,7 +19,7 @@ func (t *Tags) keepIdleClosed() {
 		case <-ticker.C:
 			idle := map[string]*entry{}
 			t.each(func(tag string, e *entry) {
-				if issued := e.gen.Stats().Issued; issued != e.issued {
+				if issued := e.Value.Stats().Issued; issued != e.issued {
 					e.issued, e.since = issued, time.Now()
 				} else if time.Since(e.since) >= t.config.Idle {
 					idle[tag] = e
@@ -43,7 +43,7 @@ func (t *Tags) closeIdle(tag string, e *entry) error {
 	}
 	ctx, cancel := context.WithTimeout(t.closing, uid.CloseTimeout)
 	defer cancel()
-	err := e.gen.Shutdown(ctx)
+	err := e.Value.Shutdown(ctx)
 	t.remove(tag, e)
 	return err
 }
@@ -110,7 +110,7 @@ func (t *Tags) Shutdown(ctx context.Context) error {
 	}
 	all := map[string]*entry{}
 	t.each(func(tag string, e *entry) { all[tag] = e })
-	err := closeAll(all, func(_ string, e *entry) error { return e.gen.Shutdown(ctx) })
+	err := closeAll(all, func(_ string, e *entry) error { return e.Value.Shutdown(ctx) })
 	t.journal.Flush(ctx)
 	return err
 }

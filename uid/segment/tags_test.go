@@ -71,7 +71,7 @@ func TestTags(t *testing.T) {
 }
 
 // TryClaim takes ids that are ready, opens no tag, and never waits: not for a tag that is opening,
-// nor for one that is closing as idle.
+// nor for one that is closing as idle. Next can give up waiting for that.
 func TestTagsTryClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
@@ -94,6 +94,12 @@ func TestTagsTryClaim(t *testing.T) {
 			time.Sleep(time.Second / 4)
 		}
 		is("closing", 0, 0, uid.ErrNotReady)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if _, err := tags.Next(ctx, "orders"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Millisecond {
+			t.Errorf("closing: Next() = %v after %v, want the end of its context", err, time.Since(began))
+		}
 		must(t, tags.Close())
 		is("after Close", 0, 0, uid.ErrClosed)
 	})
@@ -190,29 +196,5 @@ func TestTagsLimits(t *testing.T) {
 				t.Errorf("NewTags() = %v, want %q in it", err, want)
 			}
 		}
-	})
-}
-
-// Whoever waits for a tag to open can give up, and Shutdown ends with its context.
-func TestTagsOfAStoreThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		must(t, store.Create(t.Context(), "orders", 1, 10))
-		store.takes.Store(int64(time.Hour))
-		store.deaf.Store(true)
-		tags := openTags(t, store, segment.TagsConfig{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := tags.Next(ctx, "orders"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
-			t.Errorf("Next() = %v after %v, want the end of its context", err, time.Since(began))
-		}
-		ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		began = time.Now()
-		if err := tags.Shutdown(ctx); time.Since(began) > 100*time.Millisecond {
-			t.Errorf("Shutdown() = %v after %v, want 100 ms", err, time.Since(began))
-		}
-		time.Sleep(2 * time.Hour)
 	})
 }
