@@ -56,10 +56,8 @@ func New(ctx context.Context, store Store, tag string, config Config) (*Counter,
 
 // open is New for a tag that no store has striped.
 func open(ctx context.Context, store Store, tag string, config Config) (*Counter, error) {
-	if config.Create {
-		if err := create(ctx, store, tag, 1, config); err != nil {
-			return nil, err
-		}
+	if err := create(ctx, store, tag, 1, config); err != nil {
+		return nil, err
 	}
 	return start(ctx, newLoader(store, tag, whole, config), (*loader).next)
 }

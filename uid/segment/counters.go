@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,18 +32,19 @@ func listed(ctx context.Context, store Store, tag string, timeout time.Duration)
 	return counters, asLoadError(store, tag, err, 0)
 }
 
+// create makes the counter of a tag if it is missing and config has Create.
 func create(ctx context.Context, store Store, tag string, next int64, config Config) error {
+	if !config.Create {
+		return nil
+	}
 	creator, can := store.(Creator)
 	if !can {
 		return invalid.Of("segment").Add("Create", true, fmt.Sprintf("false: %s cannot create a counter", store)).Err()
 	}
-	if config.Step == 0 {
-		config.Step = DefaultStep
-	}
 	ctx, cancel := context.WithTimeout(ctx, config.LoadTimeout)
 	defer cancel()
 	_, err := calls.Await(ctx, "segment", "Store.Create", func() (struct{}, error) {
-		return struct{}{}, creator.Create(ctx, tag, next, config.Step)
+		return struct{}{}, creator.Create(ctx, tag, next, cmp.Or(config.Step, DefaultStep))
 	})
 	if err != nil && !errors.Is(err, ErrTagExists) {
 		return fmt.Errorf("segment: create %q in %s: %w", tag, store, err)

@@ -168,10 +168,7 @@ func (s *Striped) pause(ctx context.Context, loading *Counter, limit int64) (run
 	if loading != nil {
 		run, _ = loading.loader.dealer.Claim(short, limit, deal.Wait)
 	} else {
-		select {
-		case <-short.Done():
-		case <-s.ctx.Done():
-		}
+		<-short.Done()
 	}
 	if run.N == 0 && ctx.Err() != nil {
 		err = fmt.Errorf("segment: wait for an id: %w", ctx.Err())

@@ -97,20 +97,12 @@ func (h *shard) check(ctx context.Context) error {
 	return h.checkAlone(counters, h.config.Create)
 }
 
-func (h *shard) create(ctx context.Context) error {
-	if !h.config.Create {
-		return nil
-	}
-	return create(ctx, h.store, h.tag, 1, h.config)
-}
+func (h *shard) create(ctx context.Context) error { return create(ctx, h.store, h.tag, 1, h.config) }
 
 // reserve makes a counter of the plain tag that is spent, beside the shard's. Whoever makes
 // that counter first, New or Striped, has the tag.
 func (h *shard) reserve(ctx context.Context) error {
-	if !h.config.Create {
-		return nil
-	}
-	if err := create(ctx, h.store, h.plain, spent, h.config); err != nil {
+	if err := create(ctx, h.store, h.plain, spent, h.config); err != nil || !h.config.Create {
 		return err
 	}
 	return h.check(ctx)

@@ -79,7 +79,7 @@ func TestConformance(t *testing.T) {
 			Store:   func(t *testing.T) segment.Store { return segmentredis.New(s.client(t), config) },
 			Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
 				client, wire := s.wired(t)
-				return segmentredis.New(client, config), wire.faults()
+				return segmentredis.New(client, config), wire.faults(t)
 			},
 		}
 	}}.Run(t)

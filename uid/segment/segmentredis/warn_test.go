@@ -45,11 +45,11 @@ func TestWarningLater(t *testing.T) {
 	var log logged.Text
 	client, wire := s.wired(t)
 	store := segmentredis.New(client, segmentredis.Config{Logger: log.Logger()})
-	wire.set(func() { wire.cut = true })
+	wire.Cut()
 	if _, _, err := store.Reserve(t.Context(), "orders", 1); err == nil || errors.Is(err, segment.ErrUnknownTag) {
 		t.Errorf("Reserve() = %v of a server that is unavailable", err)
 	}
-	wire.set(func() { wire.cut = false })
+	must(t, wire.Mend())
 	_, _, _ = store.Reserve(t.Context(), "orders", 1)
 	servertest.Eventually(t, "a warning", func() bool { return log.Count("replicas, and a failover") == 1 })
 }

@@ -5,24 +5,21 @@ package segmentredis_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// wire is the network between a client and a server. The zero wire is whole.
+// wire is the network between a client and a server, which also loses scripts or their answers.
 type wire struct {
-	mu    sync.Mutex
-	lose  func(c *conn, request []byte) // takes each script; nil is whole
-	cut   bool
-	hangs bool
-	conns []*conn
+	*servertest.Link
+	lose atomic.Pointer[func(c *conn, request []byte)] // takes each script; nil is whole
 }
 
 type conn struct {
@@ -33,48 +30,21 @@ type conn struct {
 
 // wired returns a client of the server whose network the test breaks.
 func (s server) wired(t testing.TB) (*redis.Client, *wire) {
-	w := new(wire)
+	w := &wire{Link: servertest.NewLink(t, s.Address)}
 	return s.client(t, func(o *redis.Options) {
-		dial := o.Dialer
-		o.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			if w.cut {
-				return nil, errors.New("no route to the server")
-			}
-			c, err := dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			w.conns = append(w.conns, &conn{Conn: c, wire: w})
-			return w.conns[len(w.conns)-1], nil
+		o.Dialer = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, w.Address())
+			return &conn{Conn: c, wire: w}, err
 		}
 	}), w
 }
 
-// set changes what goes wrong.
-func (w *wire) set(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change()
-	if w.cut {
-		for _, c := range w.conns {
-			_ = c.Conn.Close()
-		}
-	}
-}
-
 func (c *conn) Write(b []byte) (int, error) {
-	c.wire.mu.Lock()
-	lose, hangs := c.wire.lose, c.wire.hangs
-	c.wire.mu.Unlock()
-	switch {
-	case hangs:
-		return len(b), nil
-	case lose == nil || !bytes.Contains(b, []byte("eval")):
+	lose := c.wire.lose.Load()
+	if lose == nil || !bytes.Contains(b, []byte("eval")) {
 		return c.Conn.Write(b)
 	}
-	lose(c, b)
+	(*lose)(c, b)
 	c.lost = true
 	return len(b), nil
 }
@@ -86,21 +56,20 @@ func (c *conn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-func (w *wire) faults() segmenttest.Faults {
+func (w *wire) faults(t *testing.T) segmenttest.Faults {
+	lose := func(f func(c *conn, request []byte)) { w.lose.Store(&f) }
 	return segmenttest.Faults{
 		LoseAnswer: func(then func()) {
-			w.set(func() {
-				w.lose = func(c *conn, request []byte) {
-					w.set(func() { w.lose = nil }) // so that a second attempt would succeed
-					_, _ = c.Conn.Write(request)
-					_, _ = c.Conn.Read(make([]byte, 1<<10)) // the script has run
-					then()
-				}
+			lose(func(c *conn, request []byte) {
+				w.lose.Store(nil) // so that a second attempt would succeed
+				_, _ = c.Conn.Write(request)
+				_, _ = c.Conn.Read(make([]byte, 1<<10)) // the script has run
+				then()
 			})
 		},
-		LoseWrite: func() { w.set(func() { w.lose = func(*conn, []byte) {} }) },
-		Cut:       func() { w.set(func() { w.cut = true }) },
-		Hang:      func() { w.set(func() { w.hangs = true }) },
-		Heal:      func() { w.set(func() { w.lose, w.cut, w.hangs, w.conns = nil, false, false, nil }) },
+		LoseWrite: func() { lose(func(*conn, []byte) {}) },
+		Cut:       w.Cut,
+		Hang:      w.Hang,
+		Heal:      func() { w.lose.Store(nil); must(t, w.Mend()) },
 	}
 }
