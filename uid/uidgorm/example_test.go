@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
@@ -13,6 +12,12 @@ import (
 	"github.com/uidring/uidring/uid/uidgorm"
 	"github.com/uidring/uidring/worker/lease"
 )
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
 
 // An app opens the database with the GORM driver of its choice; this one has
 // SQLite. Where services share a database, worker.NewRegistry(db, worker.RegistryConfig{}) numbers them.
@@ -29,32 +34,20 @@ func Example() {
 	}
 
 	db, err := dbtest.Open(":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer dbtest.Close(db)
 
 	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer gen.Close()
 
-	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
-		log.Fatal(err)
-	}
-	if err := db.AutoMigrate(&Invoice{}, &Line{}); err != nil {
-		log.Fatal(err)
-	}
+	check(db.Use(uidgorm.New(gen, uidgorm.Config{})))
+	check(db.AutoMigrate(&Invoice{}, &Line{}))
 
 	invoice := Invoice{Buyer: "ann", Lines: []Line{{Text: "ink"}, {Text: "paper"}}}
-	if err := db.Create(&invoice).Error; err != nil {
-		log.Fatal(err)
-	}
+	check(db.Create(&invoice).Error)
 	parts, err := gen.Parse(invoice.ID)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println("made by worker", parts.Worker)
 	fmt.Println("lines refer to it:", invoice.Lines[1].InvoiceID == invoice.ID)
 	fmt.Println("in order:", invoice.ID < invoice.Lines[0].ID && invoice.Lines[0].ID < invoice.Lines[1].ID)
@@ -71,37 +64,23 @@ func ExampleKeys() {
 	type Ticket struct{ ID uid.ID }
 
 	db, err := dbtest.Open(":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer dbtest.Close(db)
 	ctx := context.Background()
 	gen, err := uid.NewCached(ctx, lease.NewStatic(7), uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer gen.Close()
 	tickets, err := segment.New(ctx, new(segmenttest.Memory), "tickets", segment.Config{Create: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer tickets.Close()
 
-	if err := db.Use(uidgorm.New(gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}})); err != nil {
-		log.Fatal(err)
-	}
-	if err := db.AutoMigrate(&Order{}, &Ticket{}); err != nil {
-		log.Fatal(err)
-	}
+	check(db.Use(uidgorm.New(gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}})))
+	check(db.AutoMigrate(&Order{}, &Ticket{}))
 	var order Order
 	bought := []Ticket{{}, {}}
-	if err := errors.Join(db.Create(&order).Error, db.Create(&bought).Error); err != nil {
-		log.Fatal(err)
-	}
+	check(errors.Join(db.Create(&order).Error, db.Create(&bought).Error))
 	parts, err := gen.Parse(order.ID)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println("the order is of worker", parts.Worker)
 	fmt.Println("tickets", bought[0].ID, "and", bought[1].ID)
 	// Output:
@@ -122,28 +101,18 @@ func ExampleNew() {
 	}
 
 	db, err := dbtest.Open(":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer dbtest.Close(db)
 
 	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(7), uid.DefaultConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer gen.Close()
 
-	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
-		log.Fatal(err)
-	}
-	if err := db.AutoMigrate(&Ticket{}); err != nil {
-		log.Fatal(err)
-	}
+	check(db.Use(uidgorm.New(gen, uidgorm.Config{})))
+	check(db.AutoMigrate(&Ticket{}))
 
 	ticket := map[string]any{"title": "it rains in"}
-	if err := db.Model(&Ticket{}).Create(ticket).Error; err != nil {
-		log.Fatal(err)
-	}
+	check(db.Model(&Ticket{}).Create(ticket).Error)
 	fmt.Println("the map has a key:", ticket["id"].(int64) > 0)
 	fmt.Println(db.Create(&Mistake{}).Error)
 	// Output:

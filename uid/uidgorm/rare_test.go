@@ -3,12 +3,10 @@ package uidgorm_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
@@ -101,8 +99,7 @@ func TestOlderSnapshot(t *testing.T) {
 	must(t, err)
 	pool.SetMaxOpenConns(1)
 	_ = s.DB.Exec("SET SESSION innodb_snapshot_isolation = OFF").Error // of MariaDB, which would refuse the upsert
-	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
-	db := s.Reopen(t, func(gorm.Dialector) gorm.Dialector { return handles["mysql-"](s.Store, t) }, gorm.Config{NamingStrategy: names})
+	db := s.Reopen(t, func(gorm.Dialector) gorm.Dialector { return handles["mysql-"](s.Store, t) }, gorm.Config{NamingStrategy: s.db.NamingStrategy})
 	must(t, db.Use(uidgorm.New(&counter{next: first}, uidgorm.Config{})))
 	must(t, db.Transaction(func(tx *gorm.DB) error {
 		if n := count(t, tx.Model(&Item{})); n != 0 {
@@ -135,7 +132,7 @@ func TestManyRowsKept(t *testing.T) {
 // Of relatives whose keys the app has set, one is there under another key. With RETURNING, the link refers to that.
 func TestRelativesWithKeys(t *testing.T) {
 	k := newKin(t, "mysql", true)
-	if !maria(t, k.Store) {
+	if !k.MariaDB(t) {
 		return // without RETURNING, a key that was set stays
 	}
 	tag := Tag{Name: "tag", Lang: "en"}
@@ -239,8 +236,7 @@ type Checked struct {
 // A handle without the plugin stores a struct's zero as its key, unless the tag check forbids that.
 func TestHandleWithoutPlugin(t *testing.T) {
 	each(t, []any{&Item{}, &Checked{}}, func(t *testing.T, s *store) {
-		names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
-		bare := s.Reopen(t, nil, gorm.Config{NamingStrategy: names})
+		bare := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy})
 		must(t, bare.Create(&Item{Name: "a"}).Error)
 		if err := bare.Create(&Checked{Name: "a"}).Error; err == nil {
 			t.Error("a key of 0 was stored in spite of the check")
@@ -250,12 +246,4 @@ func TestHandleWithoutPlugin(t *testing.T) {
 		wantIDs(t, "keys of items", s.keys(t, &Item{}, "id"), []uid.ID{0})
 		wantIDs(t, "keys with a check", s.keys(t, &Checked{}, "id"), []uid.ID{checked.ID})
 	})
-}
-
-// maria reports whether a server of MySQL's kind is MariaDB, which has RETURNING.
-func maria(t *testing.T, s *dbtest.Store) bool {
-	t.Helper()
-	var version string
-	must(t, s.DB.Raw("SELECT VERSION()").Scan(&version).Error)
-	return strings.Contains(version, "MariaDB")
 }

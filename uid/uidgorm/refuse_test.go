@@ -159,22 +159,3 @@ func TestGeneratorFails(t *testing.T) {
 		}
 	})
 }
-
-// When ids run out in the middle, what was written before is rolled back.
-func TestGeneratorFailsInAssociation(t *testing.T) {
-	each(t, social, func(t *testing.T, s *store) {
-		for i := range 8 { // as many statements as newUser takes ids for
-			s.gen.reset()
-			s.gen.fill = func(ids []uid.ID) (int, error) {
-				if len(s.gen.asked) > i {
-					return 0, uid.ErrClosed
-				}
-				return s.gen.deal(ids)
-			}
-			wantError(t, s.db.Create(new(newUser("ann"))).Error, uid.ErrClosed)
-			for _, model := range social {
-				wantIDs(t, "the table", s.keys(t, model, "id"), []uid.ID{})
-			}
-		}
-	})
-}

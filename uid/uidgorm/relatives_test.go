@@ -241,7 +241,7 @@ func TestRelatives(t *testing.T) {
 		t.Run(columns[column], func(t *testing.T) {
 			t.Parallel()
 			plain, plugin, column := newKin(t, columns[column], false), newKin(t, columns[column], true), column
-			if columns[column] == "mysql" && !maria(t, plain.Store) {
+			if columns[column] == "mysql" && !plain.MariaDB(t) {
 				column = slices.Index(columns, "mysql-")
 			}
 			for i, r := range relations() {

@@ -94,7 +94,7 @@ func TestUpsert(t *testing.T) {
 			must(t, s.db.Create(&Stamped{ID: there, Name: "old", Rank: 9}).Error)
 			rows := []Stamped{{Name: "new"}, {Name: "old"}}
 			must(t, s.db.Clauses(update).Create(&rows).Error)
-			if s.Kind == "mysql" && !maria(t, s.Store) { // without RETURNING, the key alone is looked up
+			if s.Kind == "mysql" && !s.MariaDB(t) { // without RETURNING, the key alone is looked up
 				wantIDs(t, "the key in memory", []uid.ID{rows[1].ID}, []uid.ID{there})
 				return
 			}

@@ -150,6 +150,14 @@ func (s *Store) Waiting(t *testing.T, wait time.Duration) *Store {
 	return &waiting
 }
 
+// MariaDB reports whether a server of MySQL's kind is MariaDB.
+func (s *Store) MariaDB(t testing.TB) bool {
+	t.Helper()
+	var version string
+	need.Must(t, s.DB.Raw("SELECT VERSION()").Scan(&version).Error)
+	return strings.Contains(version, "MariaDB")
+}
+
 // Exec executes a statement that must succeed.
 func (s *Store) Exec(t testing.TB, format string, args ...any) {
 	t.Helper()

@@ -124,7 +124,7 @@ func TestWarnsOfTable(t *testing.T) {
 		for _, row := range rows {
 			t.Run(fmt.Sprint(kind, " ", row.option, " ", row.want), func(t *testing.T) {
 				s := dbtest.New(t, kind)
-				if strings.Contains(row.table, aria) && !maria(t, s) {
+				if strings.Contains(row.table, aria) && !s.MariaDB(t) {
 					return
 				}
 				plain := *s

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,17 +28,11 @@ func ExampleStore_NextGapless() {
 	}
 	ctx := context.Background()
 	db, err := dbtest.Open(":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer dbtest.Close(db)
-	if err := db.AutoMigrate(&Invoice{}); err != nil {
-		log.Fatal(err)
-	}
+	check(db.AutoMigrate(&Invoice{}))
 	counters := segmentsql.NewLeafAlloc(db, segmentsql.Config{})
-	if err := counters.CreateGapless(ctx, "invoices", 1); err != nil {
-		log.Fatal(err)
-	}
+	check(counters.CreateGapless(ctx, "invoices", 1))
 
 	for _, buyer := range []string{"ann", "nobody", "bob"} {
 		err := db.Transaction(func(tx *gorm.DB) error {
@@ -57,9 +50,7 @@ func ExampleStore_NextGapless() {
 		}
 	}
 	var invoices []Invoice
-	if err := db.Order("number").Find(&invoices).Error; err != nil {
-		log.Fatal(err)
-	}
+	check(db.Order("number").Find(&invoices).Error)
 	fmt.Println(invoices)
 	// Output:
 	// no buyer

@@ -72,7 +72,7 @@ func TestBesideJava(t *testing.T) {
 	}
 	need.Program(t, "javac")
 	s := dbtest.New(t, "mysql")
-	s.Exec(t, leafTables["desc"], s.Table)
+	s.Exec(t, articleTable, s.Table)
 	s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 50)", s.Table)
 	dsn, err := mysqldriver.ParseDSN(s.URL)
 	must(t, err)

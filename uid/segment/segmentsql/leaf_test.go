@@ -15,26 +15,21 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
-// The table as Leaf's users make it, and as its article has it.
-var leafTables = map[string]string{
-	"description": `CREATE TABLE %s (
-		biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL,
-		description varchar(256) DEFAULT NULL,
-		update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
-		PRIMARY KEY (biz_tag)) ENGINE=InnoDB`,
-	"desc": "CREATE TABLE %s (" +
-		"biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL, " +
-		"`desc` varchar(256) DEFAULT NULL, " +
-		"update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, " +
-		"PRIMARY KEY (biz_tag)) ENGINE=InnoDB",
-}
+// leafTable is the table as Leaf's users make it.
+const leafTable = `CREATE TABLE %s (
+	biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL,
+	description varchar(256) DEFAULT NULL,
+	update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+	PRIMARY KEY (biz_tag)) ENGINE=InnoDB`
 
-// myISAM is a table without transactions.
-var myISAM = strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1)
+var (
+	articleTable = strings.Replace(leafTable, "description", "`desc`", 1) // as Leaf's article has it
+	myISAM       = strings.Replace(leafTable, "InnoDB", "MyISAM", 1)      // without transactions
+)
 
 // Leaf and segmentsql share a table, and no range is given to both.
 func TestSharedWithLeaf(t *testing.T) {
-	for column, ddl := range leafTables {
+	for column, ddl := range map[string]string{"description": leafTable, "desc": articleTable} {
 		t.Run(column, func(t *testing.T) {
 			s := dbtest.New(t, "mysql")
 			s.Exec(t, ddl, s.Table)

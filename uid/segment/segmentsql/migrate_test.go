@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"strings"
 	"testing"
 
@@ -18,6 +17,12 @@ import (
 	"github.com/uidring/uidring/uid/uidgorm"
 )
 
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // The keys of a model come from a counter in the same database.
 func Example_gorm() {
 	type Order struct {
@@ -26,27 +31,17 @@ func Example_gorm() {
 	}
 	ctx := context.Background()
 	db, err := dbtest.Open(":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer dbtest.Close(db)
 
 	gen, err := segment.New(ctx, segmentsql.NewLeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{Create: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer gen.Close()
-	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
-		log.Fatal(err)
-	}
-	if err := db.AutoMigrate(&Order{}); err != nil {
-		log.Fatal(err)
-	}
+	check(db.Use(uidgorm.New(gen, uidgorm.Config{})))
+	check(db.AutoMigrate(&Order{}))
 
 	orders := []Order{{Buyer: "ann"}, {Buyer: "bob"}}
-	if err := db.Create(&orders).Error; err != nil {
-		log.Fatal(err)
-	}
+	check(db.Create(&orders).Error)
 	fmt.Println(orders[0].ID, orders[1].ID)
 	// Output: 1 2
 }

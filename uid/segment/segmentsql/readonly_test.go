@@ -67,7 +67,7 @@ func TestServerLocksWritersOut(t *testing.T) {
 		}},
 	}
 	locks := [][2]string{{"FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"}, {"SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0"}}
-	if !maria(t, s) {
+	if !s.MariaDB(t) {
 		locks = append(locks, [2]string{"SET GLOBAL super_read_only = 1", "SET GLOBAL read_only = 0"})
 	}
 	for name, u := range uses {

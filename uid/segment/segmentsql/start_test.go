@@ -62,7 +62,7 @@ func TestPoolIsFull(t *testing.T) {
 // Where a collation takes two tags for one, they share a counter, and the store says so.
 func TestEqualTags(t *testing.T) {
 	s := dbtest.New(t, "mysql")
-	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", s.Table)
+	s.Exec(t, leafTable+" DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", s.Table)
 	var out logged.Text
 	store := segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: out.Logger()})
 	must(t, store.Create(t.Context(), "orders", 1, 10))
@@ -84,55 +84,48 @@ func TestEqualTags(t *testing.T) {
 	}
 }
 
-// A tag that the column's character set cannot have is refused with what to do.
+// A tag is refused that the column's character set cannot have, or that the server would read as another since the DSN has
+// another character set than UTF-8. What the error says helps.
 func TestTagsInOtherScripts(t *testing.T) {
-	s := dbtest.New(t, "mysql")
-	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET latin1", s.Table)
-	store := leafAlloc(s)
-	for _, tag := range []string{"订单", "заказы", "orders📦"} {
-		_, started := segment.New(t.Context(), store, tag, segment.Config{})
-		for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "ALTER TABLE") {
-				t.Fatalf("%s: %v, want ErrUnusable and what to do", tag, err)
-			}
-		}
-	}
-	must(t, store.Create(t.Context(), "größen", 1, 10))
-	s.Exec(t, "ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4", s.Table)
-	for _, tag := range []string{"订单", "заказы", "orders📦"} {
-		must(t, store.Create(t.Context(), tag, 1, 10))
-		if first, _, err := store.Reserve(t.Context(), tag, 5); first != 1 || err != nil {
-			t.Errorf("Reserve(%s) = %d, %v", tag, first, err)
-		}
-	}
-}
-
-// So is a tag that the server would read as another, since the DSN has another character set than UTF-8. What the error
-// says helps: with another DSN, the same table has the tag.
-func TestGarbledTags(t *testing.T) {
-	for option, of := range map[string]struct {
-		kind string
-		tags []string
+	for _, c := range []struct {
+		kind, option, table string
+		has                 string // a tag that it can have
+		tags                []string
 	}{
-		"charset=latin1":         {"mysql", []string{"größen", "订单📦"}},
-		"charset=utf8":           {"mysql", []string{"订单📦"}},
-		"charset=utf8mb3":        {"mysql", []string{"订单📦"}},
-		"client_encoding=LATIN1": {"postgres", []string{"größen", "订单📦"}},
+		{"mysql", "", leafTable + " DEFAULT CHARACTER SET latin1", "größen", []string{"订单", "заказы", "orders📦"}},
+		{"mysql", "charset=latin1", leafTable, "orders", []string{"größen", "订单📦"}},
+		{"mysql", "charset=utf8", leafTable, "größen", []string{"订单📦"}},
+		{"mysql", "charset=utf8mb3", leafTable, "größen", []string{"订单📦"}},
+		{"postgres", "client_encoding=LATIN1", "", "orders", []string{"größen", "订单📦"}},
 	} {
-		s := dbtest.New(t, of.kind)
-		store := segmentsql.NewLeafAlloc(s.Open(t, s.With(option)), segmentsql.Config{Table: s.Table})
-		must(t, store.Create(t.Context(), "orders", 1, 10))
-		for _, tag := range of.tags {
+		for _, tag := range c.tags {
+			s := dbtest.New(t, c.kind)
+			if c.table != "" {
+				s.Exec(t, c.table, s.Table)
+			}
+			url, want := s.Plain(), "ALTER TABLE"
+			if c.option != "" {
+				url, want = s.With(c.option), "in the DSN"
+			}
+			store := segmentsql.NewLeafAlloc(s.Open(t, url), segmentsql.Config{Table: s.Table})
+			must(t, store.Create(t.Context(), c.has, 1, 10))
 			_, started := segment.New(t.Context(), store, tag, segment.Config{})
 			for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
-				if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), "in the DSN") {
-					t.Fatalf("%s, %s: %v, want ErrUnusable and what to do", option, tag, err)
+				if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+					t.Fatalf("%s, %s: %v, want ErrUnusable and what to do", c.option, tag, err)
 				}
 			}
-			_, advice, _ := strings.Cut(started.Error(), "want ")
-			advice, _, _ = strings.Cut(advice, " ")
-			advised := segmentsql.NewLeafAlloc(s.Open(t, s.With(advice)), segmentsql.Config{Table: s.Table})
-			must(t, advised.Create(t.Context(), tag, 1, 10))
+			if c.option == "" {
+				s.Exec(t, "ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4", s.Table)
+			} else {
+				_, advice, _ := strings.Cut(started.Error(), "want ")
+				advice, _, _ = strings.Cut(advice, " ")
+				store = segmentsql.NewLeafAlloc(s.Open(t, s.With(advice)), segmentsql.Config{Table: s.Table})
+			}
+			must(t, store.Create(t.Context(), tag, 1, 10))
+			if first, _, err := store.Reserve(t.Context(), tag, 5); first != 1 || err != nil {
+				t.Errorf("%s: Reserve(%s) = %d, %v", c.option, tag, first, err)
+			}
 		}
 	}
 }

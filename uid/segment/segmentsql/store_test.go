@@ -82,14 +82,6 @@ func backend(s *dbtest.Store, name, url string) segmenttest.Backend {
 	}
 }
 
-// maria reports whether a server of MySQL's kind is MariaDB.
-func maria(t *testing.T, s *dbtest.Store) bool {
-	t.Helper()
-	var version string
-	must(t, s.DB.Raw("SELECT VERSION()").Scan(&version).Error)
-	return strings.Contains(version, "MariaDB")
-}
-
 func faults(pool *dbtest.Pool) segmenttest.Faults {
 	commit := func(done func(tx *dbtest.Tx) error) func(tx *dbtest.Tx) error {
 		return func(tx *dbtest.Tx) error {
