@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -47,19 +46,12 @@ func TestNewBesideStripe(t *testing.T) {
 			}
 		}
 	}
-	refusedStripe := func(t *testing.T, stores []segment.Store, config segment.StripedConfig, want string) {
-		t.Helper()
-		s, err := segment.NewStriped(t.Context(), stores, "orders", config)
-		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("NewStriped() = %v, %v, want uid.ErrConfig with %q", s, err, want)
-		}
-	}
 	t.Run("New first", func(t *testing.T) {
 		for at := range 2 {
 			counters, stores := stripes(2)
 			take(t, open(t, stores[at], segment.Config{}), 1, 5)
-			refusedStripe(t, stores, create, "for New or Tags")
-			refusedStripe(t, stores, segment.StripedConfig{}, "for New or Tags")
+			refused(t, stores, create, uid.ErrConfig, "for New or Tags")
+			refused(t, stores, segment.StripedConfig{}, uid.ErrConfig, "for New or Tags")
 			for i, c := range counters {
 				if all, _ := c.List(t.Context()); i == at && len(all) != 1 || i != at && len(all) != 0 {
 					t.Errorf("store %d has %+v: a start that was refused made a counter", i, all)
@@ -87,12 +79,12 @@ func TestNewBesideStripe(t *testing.T) {
 		refusedNew(t, stores[1], segment.Config{Create: true}, uid.ErrConfig)
 		must(t, counters[1].Create(t.Context(), "orders", 1, 10))
 		refusedNew(t, stores[1], segment.Config{}, uid.ErrConfig)
-		refusedStripe(t, stores, segment.StripedConfig{}, "for New or Tags")
+		refused(t, stores, segment.StripedConfig{}, uid.ErrConfig, "for New or Tags")
 	})
 	t.Run("a spent counter alone", func(t *testing.T) { // whose ids are in use
 		counters, stores := stripes(2)
 		must(t, counters[0].Create(t.Context(), "orders", math.MaxInt64, 10))
-		refusedStripe(t, stores, create, "above the highest id")
+		refused(t, stores, create, uid.ErrConfig, "above the highest id")
 	})
 	t.Run("a tag of Striped's", func(t *testing.T) {
 		_, stores := stripes(1)

@@ -107,9 +107,7 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 			if err := s.Stores()[0].LastError; !errors.Is(err, want) || errors.Is(err, uid.ErrUnavailable) {
 				t.Errorf("the first store's error is %v, want %v", err, want)
 			}
-			if got, err := segment.NewStriped(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, uid.ErrUnavailable) {
-				t.Errorf("NewStriped() = %v, %v without an id, want %v", got, err, want)
-			}
+			refused(t, []segment.Store{first, second}, config, want, "") // without an id
 			asked := first.requests.Load()
 			time.Sleep(10 * time.Minute)
 			if n := first.requests.Load() - asked; n > 11 {
@@ -180,9 +178,7 @@ func TestStripeBesideAnUnusableCounter(t *testing.T) {
 	config := segment.StripedConfig{Config: segment.Config{Create: true}}
 	elsewhere := errors.Join(segment.ErrUnusable, uid.ErrConfig)
 	bad.says.Store(&elsewhere)
-	if s, err := segment.NewStriped(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, uid.ErrConfig) {
-		t.Errorf("NewStriped() = %v, %v, want uid.ErrConfig", s, err)
-	}
+	refused(t, append(stores, bad), config, uid.ErrConfig, "")
 	bad.says.Store(&segment.ErrUnusable)
 	s := stripe(t, append(stores, bad), config)
 	if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stores()[1].LastError, segment.ErrUnusable) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,6 +29,15 @@ func stripe(t *testing.T, stores []segment.Store, config segment.StripedConfig) 
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// refused wants that NewStriped fails with an error that matches want, has a text, and is not that a store is unavailable.
+func refused(t *testing.T, stores []segment.Store, config segment.StripedConfig, want error, text string) {
+	t.Helper()
+	s, err := segment.NewStriped(t.Context(), stores, "orders", config)
+	if !errors.Is(err, want) || want != uid.ErrUnavailable && errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), text) {
+		t.Errorf("NewStriped(%v, %+v) = %v, %v, want %v with %q", stores, config, s, err, want, text)
+	}
 }
 
 // The ids of all stores are one set without repeats. Each store has its own blocks, or
@@ -148,9 +158,7 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 			}
 		}
 		counters[0].unavailable.Store(true)
-		if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, uid.ErrUnavailable) {
-			t.Errorf("NewStriped() = %v with all stores unavailable, want uid.ErrUnavailable", err)
-		}
+		refused(t, stores, config, uid.ErrUnavailable, "")
 	})
 }
 
@@ -162,41 +170,23 @@ func TestStripeWrong(t *testing.T) {
 		create := segment.StripedConfig{Config: segment.Config{Create: true}}
 		must(t, stripe(t, stores, create).Close())
 		counters[2].around = func(context.Context, string, func() error) error { return errors.New("unavailable") }
-		if _, err := segment.NewStriped(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrUnavailable) {
-			t.Errorf("beside a store that is unavailable: NewStriped() = %v, want uid.ErrConfig alone", err)
-		}
+		swapped := []segment.Store{stores[1], stores[0], stores[2]}
+		refused(t, swapped, create, uid.ErrConfig, "") // beside a store that is unavailable
 		counters[2].around = nil
-		for name, wrong := range map[string][]segment.Store{
-			"fewer":         stores[:2],
-			"another order": {stores[1], stores[0], stores[2]},
-			"more":          append(stores[:3:3], new(counter)),
-			"twice":         {stores[0], stores[0], stores[2]},
-		} {
+		for _, wrong := range [][]segment.Store{swapped, stores[:2], append(stores[:3:3], new(counter)), {stores[0], stores[0], stores[2]}} {
 			for _, config := range []segment.StripedConfig{create, {}} {
-				if _, err := segment.NewStriped(t.Context(), wrong, "orders", config); !errors.Is(err, uid.ErrConfig) {
-					t.Errorf("%s: NewStriped() = %v, want uid.ErrConfig", name, err)
-				}
+				refused(t, wrong, config, uid.ErrConfig, "")
 			}
 		}
-		for _, config := range []segment.StripedConfig{{Block: 500, Config: create.Config}, {Block: 500}} {
-			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, uid.ErrConfig) {
-				t.Errorf("NewStriped() = %v for another block, want uid.ErrConfig", err)
-			}
+		for _, config := range []segment.StripedConfig{
+			{Block: 500, Config: create.Config}, {Block: 500}, {Block: -1}, {Block: segment.MaxStep + 1},
+			{Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}},
+		} {
+			refused(t, stores, config, uid.ErrConfig, "")
 		}
-		if err := stripe(t, stores, create).Close(); err != nil {
-			t.Errorf("the right stores: %v", err)
-		}
-		for _, config := range []segment.StripedConfig{{Block: -1}, {Block: segment.MaxStep + 1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
-			if _, err := segment.NewStriped(t.Context(), stores, "orders", config); !errors.Is(err, uid.ErrConfig) {
-				t.Errorf("NewStriped(%+v) = %v, want uid.ErrConfig", config, err)
-			}
-		}
-		// A store that cannot list might have counters for another number of stores.
-		for _, none := range [][]segment.Store{nil, {plain{new(counter)}}} {
-			if _, err := segment.NewStriped(t.Context(), none, "orders", create); !errors.Is(err, uid.ErrConfig) {
-				t.Errorf("NewStriped(%v) = %v, want uid.ErrConfig", none, err)
-			}
-		}
+		must(t, stripe(t, stores, create).Close())
+		refused(t, nil, create, uid.ErrConfig, "stores is []")
+		refused(t, []segment.Store{plain{new(counter)}}, create, uid.ErrConfig, "cannot list") // it might have counters for another number of stores
 	})
 }
 

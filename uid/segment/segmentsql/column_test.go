@@ -89,9 +89,7 @@ func TestNarrowColumn(t *testing.T) {
 					}
 					_, alter, _ := strings.Cut(err.Error(), "ALTER TABLE")
 					s.Exec(t, "ALTER TABLE%s", alter)
-					if _, _, err := store.Reserve(t.Context(), "orders", most); err != nil {
-						t.Errorf("Reserve() = %v after the repair, on the same connection", err)
-					}
+					reserves(t, store, "orders", most, most-5) // after the repair, on the same connection
 				})
 			}
 		}
@@ -124,9 +122,7 @@ func TestTypes(t *testing.T) {
 					if now, raised := store.Raise(t.Context(), "orders", 1<<62+1); now != 1<<62+1 || raised != nil || err != nil {
 						t.Fatalf("Raise() = %d, %v, after %v", now, raised, err)
 					}
-					if first, _, err := store.Reserve(t.Context(), "orders", 7); first != 1<<62+1 || err != nil {
-						t.Errorf("Reserve() = %d, %v", first, err)
-					}
+					reserves(t, store, "orders", 7, 1<<62+1)
 					if done, err := store.Return(t.Context(), "orders", 1<<62+3, 1<<62+8); !done || err != nil {
 						t.Errorf("Return() = %v, %v", done, err)
 					}
@@ -182,9 +178,7 @@ func TestTriggers(t *testing.T) {
 	} {
 		s.Exec(t, "CREATE TRIGGER %[1]s_trigger "+trigger, s.Table, audit)
 		for range 2 {
-			if f, n, err := store.Reserve(t.Context(), "orders", 10); f != first || n != 10 || err != nil {
-				t.Errorf("%s: Reserve() = %d, %d, %v, want from %d", trigger, f, n, err, first)
-			}
+			reserves(t, store, "orders", 10, first)
 			first += 10
 		}
 		s.Exec(t, "DROP TRIGGER %s_trigger", s.Table)

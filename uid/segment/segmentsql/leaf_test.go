@@ -35,12 +35,6 @@ func TestSharedWithLeaf(t *testing.T) {
 			s.Exec(t, ddl, s.Table)
 			s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 2000)", s.Table)
 			store := leafAlloc(s)
-			reserve := func(n, first, count int64) {
-				t.Helper()
-				if f, c, err := store.Reserve(t.Context(), "orders", n); f != first || c != count || err != nil {
-					t.Fatalf("Reserve(%d) = %d, %d, %v, want %d, %d", n, f, c, err, first, count)
-				}
-			}
 			// leaf loads a range as Leaf does, and wants max_id to be then.
 			leaf := func(want int64) {
 				t.Helper()
@@ -55,13 +49,13 @@ func TestSharedWithLeaf(t *testing.T) {
 					t.Fatalf("max_id is %d, %v, want %d", maxID, err, want)
 				}
 			}
-			reserve(0, 1, 2000)
+			reserves(t, store, "orders", 0, 1)
 			leaf(4001) // Leaf has 2001 to 4000
-			reserve(0, 4001, 2000)
-			reserve(70, 6001, 70)
+			reserves(t, store, "orders", 0, 4001)
+			reserves(t, store, "orders", 70, 6001)
 			leaf(8071)
 			s.Exec(t, "UPDATE %s SET step = 5 WHERE biz_tag = 'orders'", s.Table)
-			reserve(0, 8071, 5)
+			reserves(t, store, "orders", 0, 8071)
 			if done, err := store.Return(t.Context(), "orders", 4500, 6001); done || err != nil {
 				t.Errorf("Return() = %v, %v below a range of Leaf's", done, err)
 			}

@@ -19,13 +19,7 @@ func TestFileReplaced(t *testing.T) {
 		s.Exec(t, "PRAGMA journal_mode = %s", mode)
 		store, path := created(t, s), s.Plain()
 		s.Exec(t, "VACUUM INTO '%s.backup'", path)
-		reserves := func(want int64) {
-			t.Helper()
-			if first, _, err := store.Reserve(t.Context(), "orders", 10); first != want || err != nil {
-				t.Errorf("%s: reserved from %d, %v; want %d", mode, first, err, want)
-			}
-		}
-		reserves(1)
+		reserves(t, store, "orders", 10, 1)
 		must(t, os.Rename(path, path+".old"))
 		if _, _, err := store.Reserve(t.Context(), "orders", 10); !errors.Is(err, sqldb.ErrReplaced) {
 			t.Errorf("%s: reserved from a file that was moved: %v", mode, err)
@@ -37,7 +31,7 @@ func TestFileReplaced(t *testing.T) {
 			}
 			must(t, errors.Join(os.Remove(path+"-wal"), os.Remove(path+"-shm")))
 		}
-		reserves(1)
-		reserves(11)
+		reserves(t, store, "orders", 10, 1)
+		reserves(t, store, "orders", 10, 11)
 	}
 }

@@ -53,9 +53,7 @@ func TestPoolIsFull(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the connection pool is exhausted, 1 of 1 are in use") {
 			t.Errorf("Reserve() = %v, want that the pool is full", err)
 		}
-		if first, _, err := store.Reserve(t.Context(), "orders", 1); first != 1 || err != nil {
-			t.Errorf("Reserve() = %d, %v after the transaction", first, err)
-		}
+		reserves(t, store, "orders", 1, 1)
 	})
 }
 
@@ -67,9 +65,7 @@ func TestEqualTags(t *testing.T) {
 	store := segmentsql.NewLeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: out.Logger()})
 	must(t, store.Create(t.Context(), "orders", 1, 10))
 	for i, tag := range []string{"orders", "Orders", "órders", "Orders", "órders"} {
-		if first, _, err := store.Reserve(t.Context(), tag, 10); first != int64(1+10*i) || err != nil {
-			t.Errorf("Reserve(%q) = %d, %v, want the counter of orders", tag, first, err)
-		}
+		reserves(t, store, tag, 10, int64(1+10*i))
 	}
 	for _, tag := range []string{"Orders", "órders"} {
 		if err := store.Create(t.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) {
@@ -123,9 +119,7 @@ func TestTagsInOtherScripts(t *testing.T) {
 				store = segmentsql.NewLeafAlloc(s.Open(t, s.With(advice)), segmentsql.Config{Table: s.Table})
 			}
 			must(t, store.Create(t.Context(), tag, 1, 10))
-			if first, _, err := store.Reserve(t.Context(), tag, 5); first != 1 || err != nil {
-				t.Errorf("%s: Reserve(%s) = %d, %v", c.option, tag, first, err)
-			}
+			reserves(t, store, tag, 5, 1)
 		}
 	}
 }
@@ -143,10 +137,8 @@ func TestTagIsAskedAboutOnce(t *testing.T) {
 			}
 			return nil
 		}})
-		for range 3 {
-			if _, _, err := store.Reserve(t.Context(), "订单", 10); err != nil {
-				t.Error(err)
-			}
+		for i := range int64(3) {
+			reserves(t, store, "订单", 10, 1+10*i)
 		}
 		if asked != 1 {
 			t.Errorf("%s: asked %d times how the server reads the tag, want once", kind, asked)
@@ -165,8 +157,8 @@ func TestPaddedTag(t *testing.T) {
 		var out logged.Text
 		store := segmentsql.NewLeafAlloc(s.Open(t, url), segmentsql.Config{Table: s.Table, Logger: out.Logger()})
 		must(t, store.Create(t.Context(), "orders", 1, 10))
-		if first, _, err := store.Reserve(t.Context(), "orders", 10); first != 1 || err != nil || out.Count("level=WARN") > 0 {
-			t.Errorf("Reserve() = %d, %v; logged %s", first, err, &out)
+		if reserves(t, store, "orders", 10, 1); out.Count("level=WARN") > 0 {
+			t.Errorf("logged %s", &out)
 		}
 	})
 }

@@ -60,6 +60,14 @@ func created(t *testing.T, s *dbtest.Store) *segmentsql.Store {
 	return store
 }
 
+// reserves reserves n ids of a tag, and wants them from first.
+func reserves(t *testing.T, store *segmentsql.Store, tag string, n, first int64) {
+	t.Helper()
+	if f, c, err := store.Reserve(t.Context(), tag, n); f != first || n != 0 && c != n || err != nil {
+		t.Fatalf("Reserve(%q, %d) = %d, %d, %v, want ids from %d", tag, n, f, c, err, first)
+	}
+}
+
 // open returns a generator, until the test ends.
 func open(t testing.TB, store segment.Store, tag string, config segment.Config) *segment.Counter {
 	t.Helper()
