@@ -190,33 +190,6 @@ func TestStripeWrong(t *testing.T) {
 	})
 }
 
-// Every id up to the limit is issued once, and none above.
-func TestStripeUsedUp(t *testing.T) {
-	for _, limit := range []uid.ID{30, 31, 35, 39, 59, 60} {
-		synctest.Test(t, func(t *testing.T) {
-			_, stores := stripes(3)
-			s := stripe(t, stores, segment.StripedConfig{Block: 10, Config: segment.Config{Create: true, Limit: int64(limit)}})
-			seen := map[uid.ID]bool{}
-			var err error
-			for err == nil {
-				var id uid.ID
-				if id, err = s.Next(); err == nil && (seen[id] || id > limit) {
-					t.Fatalf("id %d", id)
-				}
-				seen[id] = true
-			}
-			if !errors.Is(err, segment.ErrUsedUp) {
-				t.Errorf("Next() = %v, want ErrUsedUp", err)
-			}
-			for id := uid.ID(1); id <= limit; id++ {
-				if id != 10 && id != 20 && !seen[id] { // where a counter is 0
-					t.Errorf("id %d was never issued", id)
-				}
-			}
-		})
-	}
-}
-
 // The next range is loaded when LoadAt of a range is used, though great blocks fill the ring.
 func TestStripeGreatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

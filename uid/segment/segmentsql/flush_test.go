@@ -57,9 +57,10 @@ func TestWarnsOfServer(t *testing.T) {
 			{[]string{"--innodb-flush-log-at-trx-commit=0"}, []string{"innodb_flush_log_at_trx_commit 0"}},
 		},
 		"postgres": {
-			{[]string{"synchronous_commit=local"}, nil}, // without a standby
-			{[]string{"synchronous_commit=local", "synchronous_standby_names=other"}, []string{"synchronous_commit local"}},
-			{[]string{"synchronous_commit=off", "fsync=off", "full_page_writes=off"}, []string{"synchronous_commit off", "fsync off", "full_page_writes off"}},
+			{[]string{"-c", "synchronous_commit=local"}, nil}, // without a standby
+			{[]string{"-c", "synchronous_commit=local", "-c", "synchronous_standby_names=other"}, []string{"synchronous_commit local"}},
+			{[]string{"-c", "synchronous_commit=off", "-c", "fsync=off", "-c", "full_page_writes=off"},
+				[]string{"synchronous_commit off", "fsync off", "full_page_writes off"}},
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -67,14 +68,8 @@ func TestWarnsOfServer(t *testing.T) {
 			database := servers[kind](t, t.TempDir())
 			for _, row := range rows {
 				t.Run(strings.Join(row.args, " "), func(t *testing.T) {
-					args, want := row.args, row.want
-					if kind == "postgres" {
-						args = nil
-						for _, arg := range row.args {
-							args = append(args, "-c", arg)
-						}
-					}
-					server := database.With(args...).Start(t, dbtest.Answers)
+					want := row.want
+					server := database.With(row.args...).Start(t, dbtest.Answers)
 					s := dbtest.At(t, kind, server.URL(server.Address))
 					checksums := ""
 					if kind == "postgres" {

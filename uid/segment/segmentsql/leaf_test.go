@@ -165,35 +165,24 @@ func TestEngine(t *testing.T) {
 func TestRefusedHandles(t *testing.T) {
 	s := dbtest.New(t, "sqlite")
 	created(t, s)
-	table := segmentsql.Config{Table: s.Table}
-	refused := func(name string, db *gorm.DB) {
-		t.Helper()
-		store := segmentsql.NewLeafAlloc(db, table)
-		if _, _, err := store.Reserve(context.Background(), "orders", 1); !errors.Is(err, segment.ErrUnusable) {
-			t.Errorf("%s: Reserve() = %v, want ErrUnusable", name, err)
-		}
-		if _, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, segment.ErrUnusable) {
-			t.Errorf("%s: New() = %v, want ErrUnusable", name, err)
-		}
-	}
-	refused("nil", nil)
-	refused("empty", new(gorm.DB))
-	refused("dry run", s.DB.Session(&gorm.Session{DryRun: true}))
 	failed := s.DB.Session(&gorm.Session{})
 	_ = failed.AddError(errLost)
-	refused("error", failed)
-	for _, prepare := range []bool{false, true} {
-		err := s.DB.Session(&gorm.Session{PrepareStmt: prepare}).Transaction(func(tx *gorm.DB) error {
-			refused("transaction", tx)
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
+	begun, prepared := s.DB.Begin(), s.DB.Session(&gorm.Session{PrepareStmt: true}).Begin()
+	defer begun.Rollback()
+	defer prepared.Rollback()
+	for name, db := range map[string]*gorm.DB{
+		"nil": nil, "empty": new(gorm.DB), "dry run": s.DB.Session(&gorm.Session{DryRun: true}), "error": failed,
+		"transaction": begun, "prepared transaction": prepared,
+		"other kind": s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d, As: "oracle"} }, gorm.Config{}),
+	} {
+		store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table})
+		_, _, reserved := store.Reserve(t.Context(), "orders", 1)
+		_, started := segment.New(t.Context(), store, "orders", segment.Config{Create: true})
+		for _, err := range []error{reserved, started} {
+			if !errors.Is(err, segment.ErrUnusable) {
+				t.Errorf("%s: %v, want ErrUnusable", name, err)
+			}
 		}
-	}
-	other := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d, As: "oracle"} }, gorm.Config{})
-	if _, _, err := segmentsql.NewLeafAlloc(other, table).Reserve(t.Context(), "orders", 1); !errors.Is(err, segment.ErrUnusable) {
-		t.Errorf("Reserve() = %v, want ErrUnusable", err)
 	}
 }
 
