@@ -12,21 +12,22 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
+// steps open a shard.
+var steps = []func(*shard, context.Context) error{(*shard).check, (*shard).create, (*shard).reserve, (*shard).open}
+
 // start opens all stores at once. It fails if a store was not made for this generator,
 // or if no store has ids. It opens the others when they have ids again. It looks into
 // each store before it creates the first counter.
 func (s *Striped) start(ctx context.Context) error {
-	s.each(ctx, (*shard).check)
-	if err := s.refused(); err != nil {
-		return err
-	}
-	s.each(ctx, (*shard).create)
-	for _, h := range s.shards { // one after the other, since stores may have a table in common
-		h.do(ctx, (*shard).reserve)
-	}
-	s.each(ctx, (*shard).open)
-	if err := s.refused(); err != nil {
-		return err
+	for _, step := range steps {
+		var taking sync.WaitGroup
+		for _, h := range s.shards {
+			taking.Go(func() { h.do(ctx, step) })
+		}
+		taking.Wait()
+		if err := s.refused(); err != nil {
+			return err
+		}
 	}
 	for _, h := range s.shards {
 		if h.gen.Load() == nil {
@@ -34,15 +35,6 @@ func (s *Striped) start(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// each takes a step for all stores at once, except for those that have failed.
-func (s *Striped) each(ctx context.Context, step func(*shard, context.Context) error) {
-	var calls sync.WaitGroup
-	for _, h := range s.shards {
-		calls.Go(func() { h.do(ctx, step) })
-	}
-	calls.Wait()
 }
 
 // refused returns why the stores cannot be used together, or why none of them has ids.
@@ -129,7 +121,7 @@ func (h *shard) reopen(ctx context.Context) {
 			return
 		}
 		var err error
-		for _, step := range []func(*shard, context.Context) error{(*shard).check, (*shard).create, (*shard).reserve, (*shard).open} {
+		for _, step := range steps {
 			if err == nil {
 				err = step(h, ctx)
 			}

@@ -103,19 +103,19 @@ func (c *creation) prepare(stmt *gorm.Statement) {
 
 // followed reports whether other rows refer to the keys of the statement.
 func (c *creation) followed(stmt *gorm.Statement) bool {
-	switch rows := stmt.ReflectValue; rows.Kind() {
-	case reflect.Slice, reflect.Array:
-		for i := range rows.Len() {
-			if reflect.Indirect(rows.Index(i)).Kind() == reflect.Struct && c.key.hasRelatives(stmt, rows.Index(i)) {
-				return true
-			}
-		}
-		return c.nested
-	case reflect.Struct:
-		return c.nested || c.key.hasRelatives(stmt, rows)
-	default:
-		return false
+	rows := stmt.ReflectValue
+	switch {
+	case c.nested:
+		return true
+	case rows.Kind() == reflect.Struct:
+		return c.key.hasRelatives(stmt, rows)
 	}
+	for i := range rows.Len() {
+		if reflect.Indirect(rows.Index(i)).Kind() == reflect.Struct && c.key.hasRelatives(stmt, rows.Index(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // lastInsertID is LAST_INSERT_ID(column), which MySQL evaluates only for a row that is there.

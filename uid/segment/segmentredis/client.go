@@ -41,24 +41,16 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 		}
 	}
 	switch {
+	case redis.HasErrorPrefix(err, "READONLY"):
+		return nil, fmt.Errorf("segmentredis: the server is a replica, want the master: %w", err)
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+		return nil, fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
 	case err != nil:
-		return nil, s.named(tag, err)
+		return nil, redisstore.Denied(err, ACL(s.prefix))
 	case answer(reply).text(0) == "":
 		return nil, s.odd(reply)
 	}
 	return reply, nil
-}
-
-// named explains a reply of the server: that it is a replica, or that the user lacks permissions. The error
-// for a key that is not a hash matches segment.ErrUnusable.
-func (s *Store) named(tag string, err error) error {
-	switch {
-	case redis.HasErrorPrefix(err, "READONLY"):
-		return fmt.Errorf("segmentredis: the server is a replica, want the master: %w", err)
-	case redis.HasErrorPrefix(err, "WRONGTYPE"):
-		return fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
-	}
-	return redisstore.Denied(err, ACL(s.prefix))
 }
 
 // ACL returns the ACL SETUSER rules that let a Redis user do what a [Store] does under a prefix.

@@ -27,10 +27,6 @@ func unusable(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", segment.ErrUnusable, fmt.Errorf(format, args...))
 }
 
-func (s *Store) negative(r row) error {
-	return unusable("%s of %q in %s is %d, want 1 or more; raise it with uidring segments set", s.next, r.tag, s, r.Next)
-}
-
 func (s *Store) columns() string {
 	step := s.step
 	if step == "" {

@@ -127,7 +127,7 @@ func (s *Store) refuse(r row, n int64, gapless bool) error {
 	case n < 1:
 		return unusable("the step of %q in %s is %d, want 1 or more", r.tag, s, n)
 	case r.Next < 0:
-		return s.negative(r)
+		return unusable("%s of %q in %s is %d, want 1 or more; raise it with uidring segments set", s.next, r.tag, s, r.Next)
 	case n > math.MaxInt64-r.Next:
 		return fmt.Errorf("%w: %q in %s has %d ids left, not %d", segment.ErrUsedUp, r.tag, s, math.MaxInt64-r.Next, n)
 	}
