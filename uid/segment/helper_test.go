@@ -42,9 +42,6 @@ var errUnavailable = errors.New("connection refused")
 func (c *counter) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
 	c.requests.Add(1)
 	err = c.request(ctx, "Reserve", func() (err error) {
-		if err := c.wait(ctx); err != nil {
-			return err
-		}
 		if says := c.says.Load(); says != nil {
 			return *says
 		}
@@ -58,13 +55,7 @@ func (c *counter) Reserve(ctx context.Context, tag string, n int64) (first, coun
 }
 
 func (c *counter) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
-	err = c.request(ctx, "Return", func() (err error) {
-		if err := c.wait(ctx); err != nil {
-			return err
-		}
-		done, err = c.Memory.Return(ctx, tag, first, next)
-		return err
-	})
+	err = c.request(ctx, "Return", func() (err error) { done, err = c.Memory.Return(ctx, tag, first, next); return err })
 	return done, err
 }
 
@@ -72,28 +63,25 @@ func (c *counter) Create(ctx context.Context, tag string, next, step int64) erro
 	return c.request(ctx, "Create", func() error { return c.Memory.Create(ctx, tag, next, step) })
 }
 
-func (c *counter) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
-	err = c.request(ctx, "Raise", func() (err error) {
-		now, err = c.Memory.Raise(ctx, tag, next)
-		return err
-	})
-	return now, err
-}
-
 func (c *counter) List(ctx context.Context) (counters []segment.CounterInfo, err error) {
 	c.lists.Add(1)
-	err = c.request(ctx, "List", func() (err error) {
-		counters, err = c.Memory.List(ctx)
-		return err
-	})
+	err = c.request(ctx, "List", func() (err error) { counters, err = c.Memory.List(ctx); return err })
 	return counters, err
 }
 
 func (c *counter) request(ctx context.Context, method string, do func() error) error {
-	if c.around == nil {
+	work := func() error {
+		if method == "Reserve" || method == "Return" {
+			if err := c.wait(ctx); err != nil {
+				return err
+			}
+		}
 		return do()
 	}
-	return c.around(ctx, method, do)
+	if c.around == nil {
+		return work()
+	}
+	return c.around(ctx, method, work)
 }
 
 func (c *counter) wait(ctx context.Context) error {
