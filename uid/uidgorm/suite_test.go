@@ -3,12 +3,12 @@ package uidgorm_test
 import (
 	"context"
 	"errors"
+	"log"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
@@ -87,7 +88,7 @@ type store struct {
 	*dbtest.Store
 	db  *gorm.DB
 	gen *counter
-	log *statements
+	log *logged.Text // has the SQL that was sent
 }
 
 // each runs a test on every kind of database, with tables for the models.
@@ -103,7 +104,7 @@ func each(t *testing.T, models []any, test func(t *testing.T, s *store)) {
 
 func newStore(t *testing.T, kind string, models ...any) *store {
 	t.Helper()
-	s := &store{Store: dbtest.New(t, kind), gen: &counter{next: first}, log: &statements{Interface: logger.Discard}}
+	s := &store{Store: dbtest.New(t, kind), gen: &counter{next: first}, log: new(logged.Text)}
 	s.db = s.with(t, s.gen, uidgorm.Config{})
 	if len(models) > 0 {
 		must(t, s.db.SetupJoinTable(&User{}, "Clubs", &UserClub{}))
@@ -121,7 +122,7 @@ func newStore(t *testing.T, kind string, models ...any) *store {
 func (s *store) with(t *testing.T, gen uidgorm.KeySource, config uidgorm.Config) *gorm.DB {
 	t.Helper()
 	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
-	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: names, Logger: s.log})
+	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: names, Logger: logger.New(log.New(s.log, "", 0), logger.Config{LogLevel: logger.Info})})
 	must(t, db.Use(uidgorm.New(gen, config)))
 	return db
 }
@@ -185,36 +186,10 @@ func count(t *testing.T, db *gorm.DB) (n int64) {
 	return n
 }
 
-// statements is a logger that keeps the SQL that was sent.
-type statements struct {
-	logger.Interface // whose other messages are discarded
-	mu               sync.Mutex
-	sent             []string
-}
-
-func (s *statements) LogMode(logger.LogLevel) logger.Interface { return s }
-
-func (s *statements) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) {
-	text, _ := sql()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = append(s.sent, text)
-}
-
-// wantUnsent checks that no statement since reset matches a pattern.
-func (s *statements) wantUnsent(t *testing.T, pattern string) {
+// wantUnsent checks that no statement that was logged begins with a pattern.
+func wantUnsent(t *testing.T, log *logged.Text, pattern string) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, text := range s.sent {
-		if regexp.MustCompile("(?is)" + pattern).MatchString(text) {
-			t.Errorf("sent %q", text)
-		}
+	if sent := regexp.MustCompile(`(?im)^\[\S+ms\] \[rows:\S+\] (` + pattern + `).*`).FindString(log.String()); sent != "" {
+		t.Errorf("sent %q", sent)
 	}
-}
-
-func (s *statements) reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = nil
 }
