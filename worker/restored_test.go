@@ -202,16 +202,17 @@ func TestTakenInReplacedFile(t *testing.T) {
 	for _, change := range []leasestore.Change{leasestore.Acquire, leasestore.Extend} {
 		s := newStore(t, "sqlite", leaser)
 		s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
+		s.create(t)
+		s.inserts(t, s.DB, acquire(0, "a", true), 0, true)
 		path, db := s.Plain(), s.Reopen(t, nil, gorm.Config{})
+		rows := s.leaser(db)
+		need.Must(t, rows.Prepare(t.Context(), silent))
 		move := sync.OnceFunc(func() { need.Must(t, os.Rename(path, path+".old")) })
 		need.Must(t, db.Callback().Raw().Before("gorm:raw").Register("test:move", func(tx *gorm.DB) {
 			if strings.HasPrefix(tx.Statement.SQL.String(), "UPDATE") {
 				move()
 			}
 		}))
-		rows := s.leaser(db)
-		need.Must(t, rows.Prepare(t.Context(), silent))
-		s.inserts(t, db, acquire(0, "a", true), 0, true)
 		w := acquire(0, "b", false)
 		w.Change = change
 		done, err := rows.Swap(t.Context(), "a", w)
@@ -231,7 +232,7 @@ func testRestored(t *testing.T, driver, mode string, order []string, pause time.
 	var out logged.Text
 	config := lease.Config{Expiry: 400 * time.Millisecond, Logger: out.Logger()}
 	start := func(db *gorm.DB) *uid.Cached {
-		gen, err := uid.NewCached(t.Context(), worker.NewLeaser(db, config), uid.CachedConfig{})
+		gen, err := uid.NewCached(t.Context(), worker.NewLeaser(db, config), uid.CachedConfig{Logger: silent})
 		need.Must(t, err)
 		t.Cleanup(func() { _ = gen.Close() })
 		return gen
