@@ -39,12 +39,12 @@ certificate: run it on the same machine.`,
 			if len(args) > 0 {
 				at = args[0]
 			}
-			return health(at, cmd.OutOrStdout())
+			return health(cmd.Context(), at, cmd.OutOrStdout())
 		},
 	}
 }
 
-func health(at string, out io.Writer) error {
+func health(ctx context.Context, at string, out io.Writer) error {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
 	u, err := url.Parse(at)
@@ -59,7 +59,11 @@ func health(at string, out io.Writer) error {
 		return cli.Usagef("%q is not the address of a server; want one such as http://127.0.0.1:8080 or unix:/run/uidring/http.sock", at)
 	}
 	u.Path = cmp.Or(strings.TrimSuffix(u.Path, "/"), "/readyz")
-	answer, err := (&http.Client{Transport: transport, Timeout: 5 * time.Second}).Get(u.String())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return err
+	}
+	answer, err := (&http.Client{Transport: transport, Timeout: 5 * time.Second}).Do(request)
 	if err != nil {
 		return err
 	}
