@@ -18,6 +18,7 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // The tests of this file do between two statements of a start what the model found.
@@ -63,6 +64,29 @@ func TestFirstStartIsLate(t *testing.T) {
 				t.Errorf("%s: %v, want that the record is gone", kind, err)
 			}
 		}
+	})
+}
+
+// A first start is stopped before it makes the record. Another makes one and has not committed its first lease, which a session
+// of READ UNCOMMITTED sees all the same.
+func TestLeaseIsNotCommitted(t *testing.T) {
+	on(t, []string{"mysql"}, leasers, func(t *testing.T, s *store) {
+		dirty := s.as(leaser)
+		dirty.DB = s.Open(t, s.With(s.isolations(t)["READ UNCOMMITTED"]))
+		uncommitted := s.DB.Begin()
+		db := dirty.before(t, func() {
+			assign(t, s.leaser(s.DB, quiet))
+			s.Exec(t, "DELETE FROM %s WHERE 1 = 1", s.Table)
+			need.Must(t, uncommitted.Exec("INSERT INTO "+s.Table+" (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) "+
+				"VALUES (1, 'a', 0, 0, '-', '-', 0, 0)").Error)
+		}, "INSERT", "SELECT -1")
+		rows := s.leaser(db)
+		need.Must(t, rows.Prepare(t.Context(), silent))
+		text, err := rows.SwapLayout(t.Context(), "", leasestore.Terms{Layout: holdertest.Layout})
+		if text == "" || err != nil {
+			t.Errorf("%q, %v; want the layout of the other", text, err)
+		}
+		need.Must(t, uncommitted.Rollback().Error)
 	})
 }
 

@@ -255,11 +255,16 @@ func insertRecord(ctx context.Context, leases *table, r record) error {
 		wrote, err = t.exec(ctx, insert, r.Host, r.Port)
 	}
 	if err == nil && wrote == 0 {
-		leased, _, err := leases.leased(ctx)
+		// There is a lease by now, which a session of READ UNCOMMITTED sees before it is committed. Its record is there.
+		is, err := t.record(ctx)
+		leased := is != nil
+		if err == nil && !leased {
+			leased, _, err = leases.leased(ctx)
+		}
 		if err == nil && !leased { // a trigger may do that
 			err = fmt.Errorf("%w: %w", ErrKey, errIgnored)
 		}
-		return err // the next look finds the lease
+		return err // the next look finds the record or the lease
 	}
 	if err != nil && !t.dialect().Unfit(err) {
 		return err
