@@ -44,7 +44,7 @@ func TestHealth(t *testing.T) {
 		{"nonsense", "", "not the address of a server"}, {"ftp://host", "", "not the address of a server"}, {"http://", "", "not the address of a server"}, {"http://%", "", "not the address of a server"},
 	} {
 		var out strings.Builder
-		err := health(tt.at, &out)
+		err := health(t.Context(), tt.at, &out)
 		usage := (*cli.UsageError)(nil)
 		if out.String() != tt.says || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || errors.As(err, &usage) != (tt.err == "not the address of a server") {
 			t.Errorf("%s: %q, %v; want %q, %q", tt.at, &out, err, tt.says, tt.err)
