@@ -125,7 +125,7 @@ func record(t *testing.T, open Opener) (history []operation) {
 			t.Fatal(a.err)
 		}
 	}
-	for _, c := range append(all, last) {
+	for _, c := range slices.Concat(all, []*client{last}) {
 		history = append(history, c.history...)
 	}
 	slices.SortFunc(history, func(a, b operation) int { return cmp.Compare(a.Call, b.Call) })

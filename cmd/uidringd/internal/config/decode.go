@@ -45,11 +45,12 @@ func (d *document) decode(field string, node *yaml.Node, v reflect.Value, span s
 		d.decodeKeys(field, node, v)
 	case kind != reflect.Slice && kind != reflect.Struct && node.Kind == yaml.ScalarNode:
 		value := reflect.New(t)
-		if node.Load(value.Interface()) != nil {
+		switch {
+		case node.Load(value.Interface()) != nil:
 			d.fault(field, "is %q, want %s", node.Value, want(t))
-		} else if span != "" && !inRange(value.Elem(), span) {
+		case span != "" && !inRange(value.Elem(), span):
 			d.fault(field, "is %v, want %s", value.Elem(), span)
-		} else {
+		default:
 			v.Set(value.Elem())
 		}
 	default: // without the value: it can be a secret in the wrong place
