@@ -11,6 +11,7 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
@@ -176,4 +177,55 @@ func TestPoolIsFull(t *testing.T) {
 			t.Errorf("got %d, %v, want that the pool is full", number, err)
 		}
 	})
+}
+
+// A number whose row was deleted is not given again, whether or not it was the
+// highest, nor when all are gone that can be.
+func TestDeletedNumberNotReused(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		a := s.on(s.DB)
+		for range 3 {
+			assign(t, a)
+		}
+		s.Exec(t, "DELETE FROM %s WHERE %s = %d", s.Table, s.key, first+2)
+		if got := assign(t, a); got != first+3 {
+			t.Errorf("number %d, want %d", got, first+3)
+		}
+		s.Exec(t, "DELETE FROM %s WHERE %s >= 0", s.Table, s.key)
+		if got := assign(t, a); got != first+4 {
+			t.Errorf("number %d, want %d", got, first+4)
+		}
+	})
+}
+
+// A commit that was lost or refused gives a Registry no number. Neither does one that the
+// server confirms and loses.
+func TestRegistryCommit(t *testing.T) {
+	for name, tt := range map[string]struct {
+		commit func(tx *dbtest.Tx) error
+		err    error
+		rows   []int64
+	}{
+		"answer lost": {func(tx *dbtest.Tx) error { return errors.Join(tx.Tx.Commit(), errAnswer) }, errAnswer, []int64{1}},
+		"refused":     {func(tx *dbtest.Tx) error { return errors.Join(tx.Tx.Rollback(), errAnswer) }, errAnswer, nil},
+		"nothing":     {func(tx *dbtest.Tx) error { return tx.Tx.Rollback() }, worker.ErrKey, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on(t, servers, registries, func(t *testing.T, s *store) {
+				s.create(t)
+				db, pool := s.Pooled(t)
+				pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
+					if tx.Wrote("INSERT") {
+						return tt.commit(tx)
+					}
+					return tx.Tx.Commit()
+				}})
+				if number, err := s.registry(db).Assign(context.Background(), max22); number != 0 || !errors.Is(err, tt.err) {
+					t.Errorf("%d, %v; want %v", number, err, tt.err)
+				}
+				wantNumbers(t, s, tt.rows...)
+				wantNumbers(t, s, append(tt.rows, assign(t, s.on(s.DB)))...)
+			})
+		})
+	}
 }
