@@ -136,9 +136,10 @@ func TestNameMoves(t *testing.T) {
 			dsn, address := start(t)
 			ips := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(127, 0, 0, 2)}
 			server := func() string { return address }
-			first := servertest.NewLink(t, server)
-			_, port, err := net.SplitHostPort(first.Address())
+			here := servertest.Addresses(t, 1)[0] // whose port is free at the other address too: the kernel gives it to nobody
+			_, port, err := net.SplitHostPort(here)
 			need.Must(t, err)
+			first := servertest.NewLinkAt(t, here, server)
 			servertest.NewLinkAt(t, net.JoinHostPort(ips[1].String(), port), server)
 			to.Store(&ips[0])
 			until, use, await := hold(t, strings.Replace(dsn, address, "moves.test:"+port, 1))
