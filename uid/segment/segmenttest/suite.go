@@ -20,8 +20,8 @@ type Backend struct {
 	Faulty func(t *testing.T) (segment.Store, Faults)
 }
 
-// Faults make the requests of a client fail until Heal is called. The suite skips tests that need a
-// field that is not set.
+// Faults make the requests of a client fail until Heal is called. Set all fields for [Suite.Run];
+// [Suite.Outages] needs only Cut, Hang and Heal.
 type Faults struct {
 	// LoseAnswer makes the store perform each write, call then(), and report that the write failed.
 	LoseAnswer func(then func())
@@ -62,7 +62,7 @@ func (s Suite) Run(t *testing.T) { s.run(t, all) }
 func (s Suite) Races(t *testing.T) { s.run(t, races) }
 
 // Outages runs only the tests in which the store is unavailable. Use it to test against a server
-// that is killed and restarted. The only [Faults] that it needs are Cut, Hang and Heal.
+// that is killed and restarted.
 func (s Suite) Outages(t *testing.T) { s.run(t, outages) }
 
 // test is a test of a suite. It is skipped if uses returns false for the backend. A nil
