@@ -18,6 +18,7 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasestore"
 )
 
 // begin starts a generator with a layout of this package's ids, and ends it.
@@ -152,6 +153,15 @@ func TestForeignKeyWhereConfigsChoose(t *testing.T) {
 		assign(t, s.leaser(s.DB, logTo(out.Logger()), lease.Config{Numbers: &lease.Range{From: 3, To: 9}}))
 		if out.Count("another program draws numbers", "keys=1") != 1 {
 			t.Errorf("logged %s", out)
+		}
+		late := s.another(t) // a key is drawn after the first look
+		rows, terms := late.leaser(late.DB), leasestore.Terms{Layout: holdertest.Layout, Chosen: true, Within: leasestore.Range{From: 1, To: 9}}
+		need.Must(t, rows.EnsureSchema(t.Context()))
+		layout, err := rows.SwapLayout(t.Context(), "", terms)
+		need.Must(t, err)
+		late.draw(t)
+		if _, err := rows.SwapLayout(t.Context(), layout, terms); !errors.Is(err, worker.ErrMixed) {
+			t.Errorf("%v, want ErrMixed", err)
 		}
 	})
 }
