@@ -44,6 +44,13 @@ func TestFileMovedBack(t *testing.T) {
 	rename(".away", "")
 	look("")
 	s.Exec(t, "INSERT INTO %s VALUES (1)", s.Table)
+	need.Must(t, os.Remove(path+"-wal")) // which an open connection would go on writing
+	look("")
+	pool, err := s.DB.DB()
+	need.Must(t, err)
+	if open := pool.Stats().OpenConnections; open != 0 {
+		t.Errorf("%d connections are open; want those to the removed -wal closed", open)
+	}
 }
 
 // A -wal that a connection made since the last look belongs to the file that was there, not to the one that replaced it.
