@@ -205,8 +205,8 @@ func TestClaim(t *testing.T) {
 	})
 }
 
-// TryClaim returns what is ready at once. Finding nothing is no failed call; a wait that ends
-// is one.
+// TryClaim returns what is ready at once. Finding nothing is not counted as a failed call; a
+// wait that ends is.
 func TestTryClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gen := range []generator{

@@ -201,9 +201,9 @@ func (s *Store) recount(ctx context.Context, within leasestore.Range) error {
 	return errAgain
 }
 
-// warnOverlap logs if the range has numbers of another range, as two sites may by mistake, when the
-// range counts for the first time, and notes the end of the range. No id repeats: a number has one
-// row, and count skips what other ranges gave.
+// warnOverlap logs if the range overlaps another, as when two sites are configured alike by mistake. It
+// runs when the range counts for the first time, and stores the end of the range. No id repeats: a
+// number has one row, and count skips what other ranges gave.
 func (s *Store) warnOverlap(ctx context.Context, within leasestore.Range) error {
 	var counts []struct {
 		Row   int64  `gorm:"column:counter"`

@@ -124,8 +124,8 @@ func (t *table) create(ctx context.Context, key int64, node lease.Node) (int64, 
 	return row.ID, err
 }
 
-// denied is marked for a statement that draws a key, which needs a right on the sequence of a BIGSERIAL key, and none on that
-// of an identity column. also are the rights that the statement needs elsewhere.
+// denied is marked for a statement that draws a key. The key of a BIGSERIAL column needs a right on its sequence; that of an
+// identity column needs none. also are the rights that the statement needs elsewhere.
 func (t *table) denied(ctx context.Context, err error, also ...string) error {
 	if !t.dialect().Denied(err) {
 		return t.marked(err)

@@ -67,7 +67,7 @@ func (s *Store) raise(ctx context.Context, number int64) error {
 	return s.nodes.raise(ctx, number)
 }
 
-// raiseCount counts number as that of a range of its own: ranges that have it continue above it.
+// raiseCount counts number as a range of one: ranges that include number continue above it.
 func (s *Store) raiseCount(ctx context.Context, number int64) error {
 	err := s.insertRow(ctx, "VALUES (?, '-', ?, 0, '-', '-', 0, {now})", counter(number), number+1)
 	if s.dialect().Duplicate(err) {

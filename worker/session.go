@@ -13,8 +13,8 @@ import (
 	"github.com/uidring/uidring/internal/sqldb"
 )
 
-// readSession reads the settings of MySQL's sessions that matter: it refuses those in which a statement does not commit
-// by itself, and warns of those in which each key uses up several numbers.
+// readSession reads the settings of MySQL's sessions that matter. It refuses a session in which a statement does not
+// commit by itself, and warns if each key uses up several numbers.
 func (t *table) readSession(ctx context.Context, log *slog.Logger) error {
 	if t.db.Name() != "mysql" {
 		return nil
@@ -46,9 +46,9 @@ func (t *table) readSession(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// reads runs f, whose queries see committed rows only, whatever the session's level of isolation. Each query is
-// a transaction of its own, so that a process that is stopped between two of them holds no lock, not even one that
-// keeps ALTER TABLE waiting, and all others behind that.
+// reads runs f, whose queries see committed rows only, whatever the session's level of isolation. Each query
+// runs in a separate transaction. A process that is stopped between two queries therefore holds no lock, and no ALTER TABLE
+// waits for it with everyone else behind.
 func (t *table) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if !t.dirty.Load() {
 		return t.noTable(t.alone(ctx, f))

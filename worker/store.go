@@ -159,8 +159,8 @@ func (s leaseRows) SwapLayout(ctx context.Context, old string, terms leasestore.
 	return remembered, s.nodes.noTable(err)
 }
 
-// A look that is not full reads all rows of up to few numbers, and of more numbers a sample: the rows of so many random
-// numbers or, if none of them is free, as where most rows were deleted, few rows in a row.
+// A look that is not full reads all rows of up to few numbers. Of more numbers it reads a sample: the rows of sampled random
+// numbers. If none of these is free, as where most rows were deleted, it reads up to few rows from one of them on.
 const few, sampled = 2048, 256
 
 // Look implements leasestore.Store.

@@ -22,7 +22,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-// The store passes all that a store has to: on tables of the server or, on SQLite, on a file for each test, since the
+// The store passes the suite of all stores: on tables of the server or, on SQLite, on a file for each test, since the
 // writers of one file wait for one another, and not in turn. A start sends as many statements in a herd as alone.
 func TestStore(t *testing.T) {
 	need.Time(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// process returns the command as a process of its own, in a folder.
+// process returns a command that runs this server in a folder, as a separate process.
 func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := clitest.Process(t, args...)
@@ -31,7 +31,7 @@ func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// running is a server in a process of its own.
+// running is a server in a separate process.
 type running struct {
 	cmd    *exec.Cmd
 	url    string // without a slash at the end
@@ -51,7 +51,7 @@ func start(t *testing.T, dir string, args ...string) *running {
 	return r
 }
 
-// startConfig starts a server with a config, in a folder of its own.
+// startConfig starts a server with a config, in a new folder.
 func startConfig(t *testing.T, config string) *running {
 	t.Helper()
 	dir := t.TempDir()

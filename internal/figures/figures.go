@@ -21,7 +21,7 @@ const (
 	Counter Kind = iota // never decreases while the process runs
 	Gauge
 	Info // a text of few values: as a metric it is 1, with the text as the label layout
-	Text // a text or a range, which is no metric: the number of values has no bound
+	Text // a text or a range: not a metric, because it can have any number of values
 )
 
 // Figure is a quantity of the generators that have it.

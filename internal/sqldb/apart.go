@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// aparts select why two sessions can see two tables, or other rows, by the name of a table. {quoted} is the name in a
-// text, as statements have it; {schema} and {name} are its parts, of which the first may be empty.
+// aparts select why two sessions can see different tables, or different rows, under one name. {quoted} is the name as
+// statements have it, in a text; {schema} and {name} are its parts. The schema may be empty.
 var aparts = map[string]string{
 	// The first schema is where a statement would create the table. Whoever has other rights or another name finds another
 	// of several tables. Row security and views can show each user other rows.

@@ -48,8 +48,8 @@ var risks = map[string][]string{
 
 const wantVersion = "want MySQL 8.0, MariaDB 10.5, PostgreSQL 13 or later"
 
-// WarnFlush logs each setting with which a crash of the database can undo commits to table that it has confirmed: it can
-// then give again what it gave before. pkg begins the message. The error is one that is transient or of ctx; any other, of
+// WarnFlush logs each setting with which a crash of the database can undo confirmed commits to table. The table can then
+// give again what it gave before. pkg begins the message. The error is one that is transient or of ctx; any other, of
 // a server without the setting, is ignored.
 func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table string) error {
 	for _, query := range risks[db.Name()] {

@@ -75,7 +75,7 @@ func (primary) Commit() error { return nil }
 
 func (primary) Rollback() error { return nil }
 
-// full says how to mend err if there was no connection left in the pool.
+// full adds what to do to err if every connection of the pool was in use.
 func full(ctx context.Context, db *gorm.DB, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -111,8 +111,8 @@ func Uncommitted(ctx context.Context, db *gorm.DB) error {
 	return err
 }
 
-// Garbled returns what is missing in the DSN if the server reads a text as another one, which it is to clients with
-// another DSN, or cannot read it, or "".
+// Garbled returns what the DSN lacks if the server cannot read a text, or stores another text, which clients with another
+// DSN then read. It returns "" if the DSN lacks nothing.
 func Garbled(db *gorm.DB, text string) (want string, err error) {
 	kind := KindOf(db.Name())
 	if kind.utf8 == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/uid/opaque"
 )
 
-// Whoever had the key could encipher what is no id. Each bit of the redundancy
+// Whoever had the key could encipher what is not an id. Each bit of the redundancy
 // counts by itself.
 func TestRedundancy(t *testing.T) {
 	s, ref := sealer(t, "orders", key(1)), newReference("orders", key(1))

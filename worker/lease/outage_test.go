@@ -19,8 +19,8 @@ import (
 
 // The tests of this file are in virtual time.
 
-// A holder that is not asked for more gives four signs of life per expiry, and each is one
-// write, also after a step of its clock, or of the store's, is over.
+// An idle holder renews four times per expiry, with one write each. So it does after its clock, or the
+// store's, has stepped and returned.
 func TestRenewals(t *testing.T) {
 	for _, steps := range [][]time.Duration{nil, {time.Hour, 0}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -94,7 +94,7 @@ func TestEachRequestIsRefused(t *testing.T) {
 	}
 }
 
-// Rows that are no rows are errors that name them.
+// A value that is not a row is an error that names its key.
 func TestForeignRows(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1))
 	store, ctx := workeretcd.NewStore(client, workeretcd.Config{}), t.Context()

@@ -35,7 +35,7 @@ type sender func(*http.Request) (*http.Response, error)
 // faults stands between a Store and the API server.
 type faults struct {
 	mu   sync.Mutex
-	make func(r *http.Request, send sender) (*http.Response, error) // nil is no fault
+	make func(r *http.Request, send sender) (*http.Response, error) // nil means without a fault
 }
 
 func (f *faults) set(fault func(r *http.Request, send sender) (*http.Response, error)) {
@@ -71,7 +71,7 @@ type transport sender
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// status is what an API server answers that refuses a request. A negative retry is no
+// status is what an API server answers that refuses a request. A negative retry sends no
 // Retry-After.
 func status(r *http.Request, code int, reason meta.StatusReason, retry int) *http.Response {
 	body, _ := json.Marshal(meta.Status{

@@ -306,7 +306,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// Rows that are no rows are errors that name them.
+// A value that is not a row is an error that names its key.
 func TestForeignRows(t *testing.T) {
 	client := start(t).client(t)
 	store, ctx := workerredis.NewStore(client, workerredis.Config{}), t.Context()

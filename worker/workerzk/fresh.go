@@ -21,7 +21,7 @@ import (
 // before its own is gone. Then it makes its row, raises the count, and deletes its node, in one
 // transaction.
 //
-// The transaction is on condition that the count is unchanged and that there is no row. So an
+// The transaction fails if the count has changed or the row exists. So an
 // insert whose turn has not come does no harm. To make the node that waits is a write, so later
 // reads need no fence.
 

@@ -98,7 +98,7 @@ func (s *store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[
 	return given, nodes, err
 }
 
-// rows returns the rows within a range, highest first. A limit below 1 is no limit.
+// rows returns the rows within a range, highest first. A limit below 1 means all rows.
 func (s *store) rows(ctx context.Context, within leasestore.Range, limit int) (rows []leasestore.Row, err error) {
 	names, err := s.names(ctx, s.numbers())
 	if err != nil {

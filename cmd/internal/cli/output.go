@@ -20,7 +20,7 @@ import (
 )
 
 // ErrNoReader is matched by the error of a write to a pipe that nobody reads
-// any more, as when head has read enough. It ends a command, and is no fault.
+// any more, as when head has read enough. It ends a command without an error message.
 var ErrNoReader = errors.New("nobody reads standard output")
 
 // errWrite is matched by the error of any other write that fails.

@@ -118,7 +118,7 @@ type Source interface {
 }
 
 // Source returns where the store's worker numbers come from: leases, or the registry of an SQL
-// database. missing names the tables that the next start creates, and is empty if there are none.
+// database. missing names the tables that the next start will create.
 func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from Source, missing string) {
 	if l.DB == nil {
 		return l.Leaser, ""

@@ -81,7 +81,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Opened is an open database or store. It is safe for concurrent use.
 type Opened struct {
-	*gorm.DB        // nil if the store is no SQL database
+	*gorm.DB        // nil unless the store is an SQL database
 	Name     string // for messages: without password and options
 	at       DSN
 	close    func() error

@@ -59,7 +59,7 @@ func (d *delayed) Stats() uid.Stats { return uid.Stats{LastError: d.err} }
 // decimal appends the line of an id.
 func decimal(b []byte, id uid.ID) ([]byte, error) { return fmt.Appendf(b, "%d\n", id), nil }
 
-// Each flag reaches the field of its own.
+// Each flag sets its field of the config.
 func TestConfig(t *testing.T) {
 	layout := bits.JSSafe()
 	f := flags{layout: layout, boost: 5, padding: 77, maxBorrow: time.Hour, maxAge: -1}

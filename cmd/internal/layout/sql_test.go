@@ -156,7 +156,7 @@ func (e engine) want(ids *bits.Allocator, s sample) (w row) {
 		ofID(parts.Time.Format("2006-01-02 15:04:05.000"))
 	}
 	ofID(parts.Worker)
-	for _, p := range format.PartsOf(ids, parts.Worker) { // zero of what is no id
+	for _, p := range format.PartsOf(ids, parts.Worker) { // zero for what is not an id
 		ofID(p.Value)
 	}
 	ofID(parts.Sequence)

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package servers tests servers that share a database behind a plain TCP balancer, while clients of
-// every kind draw ids. It has no code of its own.
+// every kind draw ids. It has no code but tests.
 //
 // UIDRING_SERVERS_ROUNDS is how often a server is tormented, and UIDRING_SERVERS_SEED repeats the
 // choices of a run.

@@ -1,6 +1,5 @@
 // Command yields writes an overlay for `go test -overlay` in which the statements of some
-// packages yield at random, so that a window of a few instructions between two goroutines
-// is often open:
+// packages yield at random. Two goroutines then often meet within a few instructions:
 //
 //	go run ./internal/lab/yields FOLDER ./uid ./padding ./ringbuffer
 //	go test -overlay FOLDER/overlay.json ./uid

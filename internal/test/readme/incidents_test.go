@@ -109,7 +109,7 @@ func sources(t *testing.T) (files, constants map[string]string) {
 	return files, constants
 }
 
-// text returns a message, without names that are no constants.
+// text returns a message. Constants are replaced by their values, and other names left out.
 func text(message string, constants map[string]string) (text string) {
 	for _, term := range regexp.MustCompile(`"([^"\n]*)"|(?:\w+\.)?(\w+)`).FindAllStringSubmatch(message, -1) {
 		text += term[1] + constants[term[2]]

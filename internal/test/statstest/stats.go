@@ -1,6 +1,6 @@
-// Package statstest has the statistics of generators of every kind and in every state, which the
-// tests of the page and of the metrics print, and checks what Prometheus and Grafana read: alert
-// rules, metrics and dashboards. It imports uid for Stats.
+// Package statstest has statistics of generators of every kind and in every state, for the tests of
+// the status page and of the metrics. It also checks what Prometheus and Grafana read: alert rules,
+// metrics and dashboards.
 package statstest
 
 import (

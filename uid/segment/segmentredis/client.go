@@ -106,7 +106,7 @@ func (s *Store) forgetful(ctx context.Context) (string, error) {
 // answer is the list that a script returned. Its first element is a word.
 type answer []any
 
-// text returns an element, or "" if the element is no text.
+// text returns an element, or "" if the element is not a text.
 func (a answer) text(i int) string {
 	if i >= len(a) {
 		return ""

@@ -28,9 +28,9 @@ import (
 // # Why MySQL writes first
 //
 // SET GLOBAL read_only, FLUSH TABLES WITH READ LOCK and backups hold a lock of the whole server. It waits for statements
-// that write, and lets no further one begin. A transaction that locked a row by SELECT … FOR UPDATE would wait for that
-// lock when it comes to write, the lock for the UPDATE of another client, and that UPDATE for the row: all writers stand
-// still until innodb_lock_wait_timeout, 50 seconds. So the transaction's only statement that locks or writes is one UPDATE.
+// that write, and lets no further one begin. Suppose a transaction locked its row by SELECT … FOR UPDATE first. Its
+// write would wait for the server's lock, that lock for another client's UPDATE, and the UPDATE for the row. All writers
+// would stand still until innodb_lock_wait_timeout, 50 seconds. So one UPDATE is all that locks or writes here.
 func (s *Store) take(tx *gorm.DB, tag string, n int64, gapless bool) (first int64, err error) {
 	least := int64(0)
 	if gapless {

@@ -22,7 +22,7 @@ func (b bench) try(limit int64, configs ...lease.Config) (*holdertest.Holder, er
 	return holdertest.Try(context.Background(), b, b.leaser(b.Store, configs...), limit, time.Now)
 }
 
-// take is try, from a handle of its own, that must succeed.
+// take is try from a new handle, and must succeed.
 func (b bench) take(limit int64, configs ...lease.Config) *holdertest.Holder {
 	b.Helper()
 	h, err := b.another().try(limit, configs...)

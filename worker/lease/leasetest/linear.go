@@ -66,7 +66,7 @@ type answer struct {
 	err  error
 }
 
-// register is a number's row in the model. The zero register is no row.
+// register is a number's row in the model. The zero register stands for a missing row.
 type register struct {
 	token string
 	until int64

@@ -37,7 +37,7 @@ type problem struct {
 	Detail string `json:"detail"`
 }
 
-// WriteProblem answers with a problem. An error that is no [*service.Error] is not shown.
+// WriteProblem answers with a problem. An error that is not a [*service.Error] is not shown.
 // If w is a [Observer], it learns of the failure.
 func WriteProblem(w http.ResponseWriter, err error) {
 	e := &service.Error{Kind: service.Exhausted, Detail: "the request failed"}

@@ -17,7 +17,7 @@ import (
 type command struct {
 	name        string
 	run         func(c *conn, args [][]byte) error
-	least, most int  // arguments; a most of -1 is no bound
+	least, most int  // arguments; a most of -1 means any number
 	open        bool // needs no token, and does not count towards a caller's rate
 }
 

@@ -5,7 +5,7 @@
 // Commands that arrive together are answered together. Equal INCRs that follow each other draw
 // their ids at once.
 //
-// A command can be a line of words, as a person types it. A line that is no command ends the
+// A command can be a line of words, as a person types it. A line that is not a command ends the
 // connection. So a web page or a program that sends HTTP, SIP or SMTP here draws no id by
 // commands in the body of its request.
 //

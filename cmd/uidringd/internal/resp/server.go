@@ -21,7 +21,7 @@ type Config struct {
 	Host   Host
 	IDs    *service.Service
 	Logger *slog.Logger
-	TLS    *tls.Config // nil is no TLS
+	TLS    *tls.Config // nil means without TLS
 	HTTP   string      // where HTTP is served, for clients that send HTTP here
 
 	MaxBytes int           // of a command

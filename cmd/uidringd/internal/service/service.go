@@ -33,7 +33,7 @@ type Config struct {
 // Limits bound what callers may draw. Package config explains them.
 type Limits struct {
 	IDs      int           `yaml:"ids" range:"1 to 1000000"`               // of one request, unless a generator has its own; 0 is DefaultIDs; an answer of a million has 20 MB
-	RunIDs   int           `yaml:"run_ids" range:"1 to 16777216"`          // of one request that is answered in runs, of a counter without limits of its own; 0 is DefaultRunIDs; uidclient asks for 2^24 at most
+	RunIDs   int           `yaml:"run_ids" range:"1 to 16777216"`          // of one request that is answered in runs, of a counter that has no limits in its config; 0 is DefaultRunIDs; uidclient asks for 2^24 at most
 	Requests float64       `yaml:"requests_per_s" range:"0 to 1000000000"` // of one caller in the long run; 0 is no limit
 	Burst    int           `yaml:"burst" range:"0 to 1000000000"`          // of one caller at once; 0 is the requests of one second
 	Waiting  int           `yaml:"waiting" range:"1 to 1000000"`           // requests that wait for ids at once, an equal share of each generator; 0 is DefaultWaiting

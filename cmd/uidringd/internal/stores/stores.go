@@ -19,7 +19,7 @@ import (
 //go:embed reference.txt
 var Reference string
 
-// All reads the URLs of every store that is no SQL database.
+// All reads the URLs of every store but SQL databases.
 var All = make(database.Stores)
 
 func init() {
