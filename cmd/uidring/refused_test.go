@@ -126,7 +126,8 @@ func TestRefused(t *testing.T) {
 
 		{"workers release", 2, []string{"arguments []", "number"}},
 		{"workers release --force", 2, []string{"arguments []"}},
-		{"workers release x", 2, []string{`"x"`, "whole number, 0 or more"}},
+		{"workers release x", 2, []string{`"x"`, "whole number from 0 to 9223372036854775807"}},
+		{"workers raise 9999999999999999999", 2, []string{`"9999999999999999999"`, "whole number from 1 to 4611686018427387903"}},
 		{"workers release 9223372036854775808", 2, []string{`"9223372036854775808"`}},
 		{"workers release -5", 2, []string{"-5"}},
 		{"workers release 1 2", 2, []string{`arguments ["1" "2"]`}},

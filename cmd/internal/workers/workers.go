@@ -149,7 +149,7 @@ func oneNumber(number *int64, least, most uint64, wanted string) cobra.Positiona
 		}
 		given, err := strconv.ParseUint(args[0], 10, 63)
 		if err != nil || given < least || given > most {
-			return fmt.Errorf("%q is not a worker number: want a whole number, %d or more", args[0], least)
+			return fmt.Errorf("%q is not a worker number: want a whole number from %d to %d", args[0], least, most)
 		}
 		*number = int64(given)
 		return nil
