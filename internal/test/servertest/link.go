@@ -11,9 +11,8 @@ import (
 
 // A Link is the network between a test and a server. A test can cut it, and make it hang.
 type Link struct {
-	here string // the link's address
-
 	mu       sync.Mutex
+	here     string        // the link's address
 	healed   *sync.Cond    // of mu: hangs has become false
 	server   func() string // the server's address
 	hangs    [2]bool       // by Way
@@ -71,7 +70,11 @@ func (l *Link) Carried() (clients, server Traffic) {
 }
 
 // Address returns the address that clients connect to.
-func (l *Link) Address() string { return l.here }
+func (l *Link) Address() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.here
+}
 
 // Cut ends all connections, and refuses new ones.
 func (l *Link) Cut() {

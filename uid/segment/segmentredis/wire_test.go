@@ -34,7 +34,10 @@ func (s server) wired(t testing.TB) (*redis.Client, *wire) {
 	return s.client(t, func(o *redis.Options) {
 		o.Dialer = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			c, err := new(net.Dialer).DialContext(ctx, network, w.Address())
-			return &conn{Conn: c, wire: w}, err
+			if err != nil {
+				return nil, err
+			}
+			return &conn{Conn: c, wire: w}, nil
 		}
 	}), w
 }
