@@ -24,10 +24,11 @@
 // # New numbers
 //
 // In one database, new numbers are keys of WORKER_NODE, and come from nowhere else. A Registry
-// inserts a row at each start. A Leaser takes over a free row of WORKER_LEASE; only if none is free,
-// it inserts a row of WORKER_NODE, whose PORT is WORKER_LEASE, and leases its key. So Leasers and
-// Registries, those in other languages too, get different numbers, in whatever order they start. A
-// service can change from NewRegistry to NewLeaser, or back, one process at a time. All successful calls to Assign return different numbers, from 1 to the layout's largest, even after
+// inserts a row at each start. A Leaser takes over a free row of WORKER_LEASE; only if none is
+// free, it inserts a row of WORKER_NODE, whose PORT is WORKER_LEASE, and leases its key. So Leasers
+// and Registries, those in other languages too, get different numbers, in whatever order they
+// start. A service can change from NewRegistry to NewLeaser, or back, one process at a time. All
+// successful calls to Assign return different numbers, from 1 to the layout's largest, even after
 // you delete rows that [docs/production.md] allows you to delete. This guarantee assumes that
 //
 //   - all processes whose ids must differ use the same tables;
@@ -39,8 +40,8 @@
 //
 // Leasers with Numbers or an Assigner choose their numbers themselves. The numbers of a database are
 // either drawn one after another or divided by configs: the first start decides, and starts of the
-// other kind fail with a [KindError]. A Registry in another language does not read that decision, so keep it away from a
-// database in which Leasers choose their numbers.
+// other kind fail with a [KindError]. A Registry in another language does not read that decision,
+// so keep it away from a database in which Leasers choose their numbers.
 //
 // Row -1 of WORKER_NODE records the layout of the ids, and whether numbers are drawn or divided. Its
 // dates are in 2037, so a job that deletes old rows leaves it. If it is lost, starts fail, and the

@@ -82,11 +82,12 @@ func column(form, name string) string {
 
 // EnsureSchema creates the table if it is missing, and does not alter an existing table. Each
 // generator that starts calls it, unless the config sets NoSchema: call it to create the table
-// earlier, as in a migration. If the table exists, the user does not need the privilege to create it. EnsureSchema creates a table only if the database
-// reports that none exists: a second table, in another schema on the search path, would count
-// from 1 again. For the same reason, EnsureSchema fails with ErrMixed if another table's name
-// differs only in letter case, as PostgreSQL and MySQL on Linux allow. An in-memory SQLite
-// database needs a pool of one connection or a shared cache; otherwise, the error matches ErrDB.
+// earlier, as in a migration. If the table exists, the user does not need the privilege to create
+// it. EnsureSchema creates a table only if the database reports that none exists: a second table,
+// in another schema on the search path, would count from 1 again. For the same reason, EnsureSchema
+// fails with ErrMixed if another table's name differs only in letter case, as PostgreSQL and MySQL
+// on Linux allow. An in-memory SQLite database needs a pool of one connection or a shared cache;
+// otherwise, the error matches ErrDB.
 //
 // On a database other than MySQL, MariaDB, PostgreSQL and SQLite, EnsureSchema only checks that the
 // table exists. If it is missing, the error matches ErrDialect and names the kind of database.

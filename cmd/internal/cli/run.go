@@ -124,7 +124,7 @@ func AtStart(err error) error {
 }
 
 var inFlags = strings.NewReplacer("uid: "+uid.ErrConfig.Error()+": ", "", "Layout.Epoch", "--layout: Epoch", "Layout", "--layout",
-	"BoostPower", "--boost-power", "PaddingFactor", "--padding-factor", "MaxBorrow", "--max-borrow", "MaxAge", "--max-age")
+	"BoostPower", "--boost-power", "PaddingFactor", "--padding-factor", "MaxBorrow", "--max-borrow", "MaxAge", "--max-age", "worker number is", "--worker: the number is")
 
 // ErrReported stands for failures that the command has written to standard error. In a
 // [UsageError] it stands for wrong use.

@@ -14,9 +14,9 @@ type signalError struct{ signal syscall.Signal }
 func (e *signalError) Error() string { return "ended by signal: " + e.signal.String() }
 
 // UntilSignal returns a context that ends when the user or the system wants the process to end, so
-// that it can write what it has: on an interrupt, on SIGTERM and, unless the process ignores it, as
-// nohup makes it do, on SIGHUP. A second signal ends the process at once, except for SIGHUP, since a
-// terminal that closes sends several. The caller calls stop when done.
+// that it can write what it has. That is on an interrupt, on SIGTERM, and on SIGHUP unless the
+// process ignores it, as under nohup. A second signal ends the process at once, except for SIGHUP,
+// since a terminal that closes sends several. The caller calls stop when done.
 func UntilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)

@@ -26,10 +26,9 @@
 //     back. A counter that is restored below what all processes hold is refused by each
 //     (uid.ErrRewound), and by nobody else.
 //
-// A run fails too if an event did not happen that it is meant to survive. TestStyles has
-// short runs of what the runs on every backend leave out. TestHerds starts fifty processes at once,
-// and kills them. TestSeededFaults makes children
-// break the protocol, which the judge has to find.
+// A run fails too if an event did not happen that it is meant to survive. TestStyles has short runs
+// of what the runs on every backend leave out. TestHerds starts fifty processes at once, and kills
+// them. TestSeededFaults makes children break the protocol, which the judge has to find.
 //
 // # How to run it
 //

@@ -47,8 +47,7 @@ type Store interface {
 	// SwapLayout compares the layout that the store remembers with old and, if the two are equal,
 	// replaces it with terms.Layout, as one atomic step. An empty string means no layout; an empty
 	// terms.Layout replaces nothing. SwapLayout returns the layout that the store remembers
-	// afterward. A layout has at most 128 ASCII
-	// characters, and is not kept as a [Row].
+	// afterward. A layout has at most 128 ASCII characters, and is not kept as a [Row].
 	//
 	// With an empty terms.Layout, SwapLayout may be called before Prepare, and creates nothing.
 	//

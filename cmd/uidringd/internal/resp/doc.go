@@ -1,6 +1,6 @@
-// Package resp serves ids by the Redis protocol, versions 2 and 3. Package service does
-// what a command asks for; this one translates.
-// docs/redis.md has the commands, and the words that errors begin with.
+// Package resp serves ids by the Redis protocol, versions 2 and 3. Package service does what a
+// command asks for; this one translates. docs/redis.md has the commands, and the words that errors
+// begin with.
 //
 // Commands that arrive together are answered together. Equal INCRs that follow each other draw
 // their ids at once.
