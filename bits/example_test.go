@@ -2,6 +2,7 @@ package bits_test
 
 import (
 	"fmt"
+	"log"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -10,8 +11,7 @@ import (
 func ExampleParseLayout() {
 	layout, err := bits.ParseLayout("41/10/12,epoch=2020-01-01,unit=1ms")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(layout)
 	fmt.Println(layout.End().Format(time.DateOnly))
@@ -30,19 +30,16 @@ func ExampleParseLayout() {
 func ExampleAllocator_FirstID() {
 	ids, err := bits.NewAllocator(bits.Registry())
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	day := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
 	first, err := ids.FirstID(day)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	last, err := ids.LastID(day.AddDate(0, 0, 1).Add(-1))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
 	// Output: SELECT * FROM orders WHERE id BETWEEN 958884090583449600 AND 961852771978444799
@@ -51,8 +48,7 @@ func ExampleAllocator_FirstID() {
 func ExampleNewAllocator() {
 	ids, err := bits.NewAllocator(bits.Baidu())
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	parts, err := ids.Parse(896950744028951464)
 	fmt.Println(parts.Time.Format(time.DateTime), parts.Worker, parts.Sequence, err)
@@ -63,13 +59,11 @@ func ExampleNewAllocator() {
 func ExampleAllocator_JoinWorker() {
 	layout, err := bits.ParseLayout("41/datacenter:5+machine:5/12,epoch=2026-01-01,unit=1ms")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	ids, err := bits.NewAllocator(layout)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	worker, err := ids.JoinWorker(3, 17) // for lease.NewStatic
 	fmt.Println(worker, err)
@@ -92,8 +86,7 @@ func ExampleNewSuccession() {
 	ended := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	s, err := bits.NewSuccession(bits.Baidu(), bits.Registry(), began, ended)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println("every new id is greater:", s.Ordered)
 	fmt.Println("ids can collide from", s.From.Format(time.DateOnly), "to", s.Until.Format(time.DateOnly))
@@ -115,8 +108,7 @@ func ExampleParseVesta() {
 func ExampleParts() {
 	ids, err := bits.NewAllocator(bits.Snowflake())
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	parts, err := ids.Parse(1541815603606036487)
 	fmt.Println(parts.Time.Format(time.StampMilli), parts.Tick, parts.Worker, parts.Sequence, err)

@@ -2,12 +2,11 @@ package bits_test
 
 import (
 	"encoding/json"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -21,18 +20,14 @@ type tester interface {
 func mustAllocator(t tester, layout bits.Layout) *bits.Allocator {
 	t.Helper()
 	a, err := bits.NewAllocator(layout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return a
 }
 
 func mustLayout(t tester, text string) bits.Layout {
 	t.Helper()
 	layout, err := bits.ParseLayout(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return layout
 }
 
@@ -54,17 +49,10 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		{bits.Layout{28, 22, 13, epoch, 300 * time.Millisecond, ""}, []string{"Unit is 300ms"}},
 		{bits.Layout{28, 22, 13, epoch, 1500 * time.Millisecond, ""}, []string{"Unit is 1.5s"}},
 	} {
-		err := test.layout.Validate()
-		if (err == nil) != (test.wants == nil) {
-			t.Errorf("%+v: error %v", test.layout, err)
-		}
-		if err != nil && !errors.Is(err, bits.ErrLayout) {
-			t.Errorf("%+v: error %v, want one that matches ErrLayout", test.layout, err)
-		}
-		for _, want := range test.wants {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%+v: error is %q, want %q in it", test.layout, err, want)
-			}
+		if err := test.layout.Validate(); test.wants == nil {
+			need.Must(t, err)
+		} else {
+			need.Error(t, err, bits.ErrLayout, test.wants...)
 		}
 	}
 }
@@ -164,9 +152,8 @@ func TestParseLayout(t *testing.T) {
 		"+28/22/13":                   `width "+28"`,
 		"28/22/13,unit=9223372036855": `unit "9223372036855"`,
 	} {
-		if got, err := bits.ParseLayout(text); err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, bits.ErrLayout) {
-			t.Errorf("ParseLayout(%q) = %v, error %q, want %q in it", text, got, err, want)
-		}
+		_, err := bits.ParseLayout(text)
+		need.Error(t, err, bits.ErrLayout, want)
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestWorkerParts(t *testing.T) {
@@ -47,15 +47,12 @@ func TestWorkerPartsRefused(t *testing.T) {
 		"41/60+60/12":     `width "120"`,
 		"41/9+5/12":       `41 + 14 + 12 = 67`,
 	} {
-		if got, err := bits.ParseLayout(text); !errors.Is(err, bits.ErrLayout) || !strings.Contains(err.Error(), want) {
-			t.Errorf("ParseLayout(%q) = %v, %v, want %q in the error", text, got, err, want)
-		}
+		_, err := bits.ParseLayout(text)
+		need.Error(t, err, bits.ErrLayout, want)
 	}
 	layout := bits.Snowflake()
 	layout.WorkerParts = "4+5"
-	if err := layout.Validate(); err == nil || !strings.Contains(err.Error(), `WorkerParts is "4+5" with 9 bits in all, want WorkerBits (10)`) {
-		t.Errorf("Validate of 4+5 in 10 bits: %v", err)
-	}
+	need.Error(t, layout.Validate(), bits.ErrLayout, `WorkerParts is "4+5" with 9 bits in all, want WorkerBits (10)`)
 	layout.WorkerParts = "datacenter:5+machine:5"
 	a := mustAllocator(t, layout)
 	for want, values := range map[string][]int64{
@@ -63,14 +60,12 @@ func TestWorkerPartsRefused(t *testing.T) {
 		"datacenter is -1, want 0 to 31":                {-1, 0},
 		"1 parts of a worker number, want 2 for 41/dat": {1},
 	} {
-		if got, err := a.JoinWorker(values...); !errors.Is(err, bits.ErrRange) || !strings.Contains(err.Error(), want) {
-			t.Errorf("JoinWorker(%v) = %d, %v, want %q in the error", values, got, err, want)
-		}
+		_, err := a.JoinWorker(values...)
+		need.Error(t, err, bits.ErrRange, want)
 	}
 	for _, worker := range []int64{-1, 1024} {
-		if got, err := a.SplitWorker(worker); !errors.Is(err, bits.ErrRange) {
-			t.Errorf("SplitWorker(%d) = %v, %v, want ErrRange", worker, got, err)
-		}
+		_, err := a.SplitWorker(worker)
+		need.Error(t, err, bits.ErrRange, fmt.Sprint(worker))
 	}
 }
 

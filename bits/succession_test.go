@@ -162,9 +162,7 @@ func TestSuccessionAtTheSameTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, next := smallLayout(t, "old"), smallLayout(t, "next")
 		s, err := bits.NewSuccession(old, next, time.Time{}, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		used := rapid.Int64Range(-1, 1<<old.WorkerBits-1).Draw(t, "used")
 		first, last, ok := s.FreshNumbers(used)
 		if !ok {

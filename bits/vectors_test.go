@@ -24,9 +24,7 @@ func TestVectors(t *testing.T) {
 		columns := strings.SplitN(strings.TrimSpace(line), ",", 9)
 		number := func(i int) int64 {
 			n, err := strconv.ParseInt(columns[i], 10, 64)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
+			need.Must(t, err)
 			return n
 		}
 		epoch, err := time.Parse(time.DateOnly, columns[3])

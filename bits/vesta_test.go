@@ -1,12 +1,12 @@
 package bits_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestParseVesta(t *testing.T) {
@@ -32,7 +32,6 @@ func TestParseVesta(t *testing.T) {
 			t.Errorf("ParseVesta(%d) = %+v, %v, want %+v", test.id, got, err, test.want)
 		}
 	}
-	if got, err := bits.ParseVesta(-1); !errors.Is(err, bits.ErrForeign) {
-		t.Errorf("ParseVesta(-1) = %+v, %v, want ErrForeign", got, err)
-	}
+	_, err := bits.ParseVesta(-1)
+	need.Error(t, err, bits.ErrForeign)
 }

@@ -4,6 +4,7 @@ package need
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -71,8 +72,11 @@ func CI(t testing.TB) {
 	}
 }
 
-// Must ends the test if there is an error.
-func Must(t testing.TB, err error) {
+// Must ends a test, or a draw of rapid, if there is an error.
+func Must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -83,12 +87,21 @@ func Must(t testing.TB, err error) {
 func Error(t testing.TB, err, target error, texts ...string) {
 	t.Helper()
 	if err == nil || target != nil && !errors.Is(err, target) {
-		t.Errorf("%v; want an error that matches %v", err, target)
+		t.Errorf("%v; want an error that matches %v, with %q in it", err, target, texts)
 		return
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("%v; want %q in it", err, text)
 		}
+	}
+}
+
+// Faults is Error, and fails the test unless err has a line for each of the texts and no other.
+func Faults(t testing.TB, err, target error, texts ...string) {
+	t.Helper()
+	Error(t, err, target, texts...)
+	if n := len(strings.Split(fmt.Sprint(err), "\n")); n != len(texts) {
+		t.Errorf("%v; has %d faults, want %q", err, n, texts)
 	}
 }
