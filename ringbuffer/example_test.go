@@ -41,11 +41,12 @@ func ExampleNew() {
 	_, err = ring.Take()
 	fmt.Println(err)
 
-	_, err = ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: 1024, Threshold: -1})
+	_, err = ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: -1, Threshold: -1})
 	fmt.Println(err)
 	// Output:
 	// 8192 0
 	// ringbuffer: empty
 	// ringbuffer: invalid config: Runs is 3, want a power of two from 1 to 1048576
+	// ringbuffer: invalid config: RunLen is -1, want a power of two, whose product with Runs is at most 4611686018427387904
 	// ringbuffer: invalid config: Threshold is -1, want 0 or more
 }

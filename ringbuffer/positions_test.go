@@ -25,6 +25,15 @@ func ring(t *testing.T, runs, runLen int64, puts ...Run) *Ring {
 	return r
 }
 
+// taken takes n ids.
+func taken(t *testing.T, r *Ring, n int64) {
+	t.Helper()
+	for range n {
+		_, err := r.Take()
+		need.Must(t, err)
+	}
+}
+
 // Total returns how many ids runs have.
 func Total(runs []Run) (n int64) {
 	for _, run := range runs {
@@ -47,11 +56,7 @@ func TestHeldUpTaker(t *testing.T) {
 	for spans := range int64(3) {
 		r := small(t, Run{0, 4}, Run{4, 4}, Run{8, 4})
 		s := r.current.Load() // it has loaded this, and no more
-		for range 4*spans + 2 {
-			if _, err := r.Take(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		taken(t, r, 4*spans+2)
 		want := Run{4*spans + 2, 2}
 		at := atomic.AddInt64(&r.position, 2) - 2
 		for r.Remaining() > 0 { // and is held up again behind its claim
@@ -124,7 +129,7 @@ func TestDropAtTheEdges(t *testing.T) {
 	const last = math.MaxInt64
 	for _, tt := range []struct {
 		name    string
-		takes   int
+		takes   int64
 		drop    int64
 		dropped int64
 		rest    int64
@@ -139,19 +144,14 @@ func TestDropAtTheEdges(t *testing.T) {
 		{"all, none dealt", 0, last, 8, -1},
 	} {
 		r := small(t, Run{0, 4}, Run{4, 2}, Run{last - 1, 2})
-		for range tt.takes {
-			if _, err := r.Take(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		taken(t, r, tt.takes)
 		if got := Total(r.Drop(tt.drop)); got != tt.dropped {
 			t.Errorf("%s: Drop(%d) = %d, want %d", tt.name, tt.drop, got, tt.dropped)
 		}
 		if got := Least(r.Close()); got != tt.rest {
 			t.Errorf("%s: Close() = %d, want %d", tt.name, got, tt.rest)
 		}
-		taken := int64(tt.takes)
-		if got, want := r.Counts(), (Counts{Put: 8, Taken: taken, Dropped: 8 - taken}); got != want {
+		if got, want := r.Counts(), (Counts{Put: 8, Taken: tt.takes, Dropped: 8 - tt.takes}); got != want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, want)
 		}
 	}
