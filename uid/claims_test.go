@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,6 +241,29 @@ func TestTryClaim(t *testing.T) {
 			}
 			if _, err = gen.TryClaim(0); !errors.Is(err, uid.ErrConfig) {
 				t.Errorf("%T: TryClaim(0): %v", gen, err)
+			}
+		}
+	})
+}
+
+// A wait for room lasts until the next tick, and reads the clock a few times.
+func TestWaitsForTheNextTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var readings atomic.Int64
+		now := func() time.Time { readings.Add(1); return time.Now() }
+		for _, gen := range []generator{
+			newCached(t, uid.CachedConfig{Layout: bubble, MaxBorrow: uid.None, Now: now}), newDefault(t, uid.DefaultConfig{Layout: bubble, Now: now}),
+			newSlots(t, lease.NewStatic(1), uid.SlotsConfig{Layout: bubble, Slots: 1, Now: now}),
+		} {
+			time.Sleep(10 * time.Second)
+			for err := error(nil); err == nil; {
+				_, err = gen.TryClaim(1000)
+			}
+			time.Sleep(300 * time.Millisecond)
+			readings.Store(0)
+			begun := time.Now()
+			if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 700*time.Millisecond || readings.Load() > 10 {
+				t.Errorf("%T: Wait() = %v after %v and %d readings of the clock, want an id after 700ms", gen, err, time.Since(begun), readings.Load())
 			}
 		}
 	})

@@ -46,6 +46,9 @@ func TestAttempts(t *testing.T) {
 			if n, err := calls[call](t.Context(), gen, make([]uid.ID, 3)); n != 2 || err != enough {
 				t.Errorf("%s: %d ids, error %v, want 2 and that of the policy", call, n, err)
 			}
+			if s := gen.Stats(); s.Starved != 1 || s.RejectedTakes != 1 {
+				t.Errorf("%s: Stats() = %+v, want one call that starved and failed, however often it tried", call, s)
+			}
 			if want := []string{"false 1", "true 1", "false 2", "true 2", "false 3", "true 3"}; !slices.Equal(told, want) {
 				t.Errorf("%s: the policy was told %q, want %q", call, told, want)
 			}

@@ -3,7 +3,6 @@ package uid_test
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -85,26 +84,6 @@ func TestSlotsLikeAMap(t *testing.T) {
 		}
 		if got := issued + gen.Stats().Issued; got != int64(len(seen)) {
 			rt.Fatalf("%d issued, want %d", got, len(seen))
-		}
-	})
-}
-
-// A wait for room lasts until the next tick, and reads the clock a few times.
-func TestSlotsWaitForTheNextTick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		readings := 0
-		gen := newSlots(t, &fakeLeaser{number: 1}, uid.SlotsConfig{Layout: bubble, Slots: 1, Now: func() time.Time {
-			readings++
-			return time.Now()
-		}})
-		time.Sleep(10 * time.Second)
-		for _, err := gen.Next(); err == nil; _, err = gen.Next() {
-		}
-		time.Sleep(300 * time.Millisecond)
-		readings = 0
-		begun := time.Now()
-		if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 700*time.Millisecond || readings > 10 {
-			t.Errorf("Wait() = %v after %v and %d readings of the clock, want an id after 700ms", err, time.Since(begun), readings)
 		}
 	})
 }

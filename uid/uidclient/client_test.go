@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -117,18 +118,9 @@ func TestUnavailable(t *testing.T) {
 			defer time.AfterFunc(2*d, servers[0].up).Stop() // ends a call that has not ended with its context
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
-			if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Wait() = %v, want the end of its context", err)
-			}
-			if n, err := c.WaitN(ctx, make([]uid.ID, 1)); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("WaitN() = %d, %v, want the end of its context", n, err)
-			}
-			if run, err := c.Claim(ctx, 1); run.N != 0 || !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("Claim() = %v, %v, want the end of its context", run, err)
-			}
-			for _, err := range c.All(ctx) {
-				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("All() = %v, want the end of its context", err)
+			for call, draw := range waits {
+				if err := draw(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatalf("%s() = %v, want the end of its context", call, err)
 				}
 			}
 			return c.Stats().Loads.Failures - before
@@ -213,6 +205,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 			t.Errorf("Shutdown() = %v after %v, want DeadlineExceeded after 1s", err, time.Since(began))
 		}
 		time.Sleep(2 * time.Hour) // the request ends
+		need.Must(t, c.Close())
 	})
 }
 
@@ -244,15 +237,48 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// With Reject, a call that finds nothing fails at once.
-func TestReject(t *testing.T) {
-	bubble(t, Config{RejectedTake: uid.PolicyReject}, 1, func(t *testing.T, c *Client, servers []*fake) {
-		servers[0].hang()
-		take(t, c, 1, 128)
-		if _, err := c.Next(); !errors.Is(err, uid.ErrNotReady) {
-			t.Errorf("Next() = %v, want ErrNotReady", err)
+// What calls, Stats and Close do while a server takes 50 ms, 5 s, or for ever.
+func TestSlowServer(t *testing.T) {
+	calls := maps.Clone(waits)
+	calls["Next"] = func(_ context.Context, c *Client) error { _, err := c.Next(); return err }
+	calls["NextN"] = func(_ context.Context, c *Client) error { _, err := c.NextN(make([]uid.ID, 1)); return err }
+	for _, takes := range []time.Duration{50 * time.Millisecond, 5 * time.Second, forever} {
+		for name, policy := range map[string]uid.TakePolicy{"help": nil, "reject": uid.PolicyReject, "wait": uid.PolicyWait} {
+			for call, draw := range calls {
+				bubble(t, Config{RejectedTake: policy, Timeout: forever, MaxAge: uid.Unlimited}, 1, func(t *testing.T, c *Client, servers []*fake) {
+					servers[0].set(func(f *fake) { f.takes = takes })
+					take(t, c, 1, 128)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					defer time.AfterFunc(time.Hour, func() { _ = c.Close() }).Stop()
+					began := time.Now()
+					err := draw(ctx, c)
+					took := time.Since(began)
+					want, lasts := error(nil), takes // until the answer
+					switch {
+					case name == "reject" && waits[call] == nil:
+						want, lasts = uid.ErrNotReady, 0
+					case takes == forever && waits[call] == nil:
+						want, lasts = uid.ErrClosed, time.Hour
+					case takes == forever:
+						want, lasts = context.DeadlineExceeded, time.Minute
+					}
+					if !errors.Is(err, want) || took != lasts {
+						t.Errorf("%v, %s: %s: %v after %v, want %v after %v", takes, name, call, err, took, want, lasts)
+					}
+					if want == context.DeadlineExceeded {
+						need.Error(t, err, want, "uid: wait for an id: ")
+					}
+					if s := c.Stats(); s.Starved != 1 || (s.RejectedTakes == 0) != (err == nil) || s.Waited != took || (s.Issued == 128) != (err != nil) {
+						t.Errorf("%v, %s: %s: Stats() = %+v", takes, name, call, s)
+					}
+					if err := c.Close(); err != nil || time.Since(began) != took {
+						t.Errorf("%v, %s: Close() = %v after %v, want nil at once", takes, name, err, time.Since(began)-took)
+					}
+				})
+			}
 		}
-	})
+	}
 }
 
 // A loop goes on from one instance to the next, though that lies lower.

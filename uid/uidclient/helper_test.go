@@ -204,6 +204,19 @@ func take(t *testing.T, g uid.Generator, first uid.ID, n int) {
 	}
 }
 
+// waits are the calls that wait for an id until their context ends.
+var waits = map[string]func(context.Context, *Client) error{
+	"Wait":  func(ctx context.Context, c *Client) error { _, err := c.Wait(ctx); return err },
+	"WaitN": func(ctx context.Context, c *Client) error { _, err := c.WaitN(ctx, make([]uid.ID, 1)); return err },
+	"Claim": func(ctx context.Context, c *Client) error { _, err := c.Claim(ctx, 1); return err },
+	"All": func(ctx context.Context, c *Client) error {
+		for _, err := range c.All(ctx) {
+			return err
+		}
+		return nil
+	},
+}
+
 // drain takes ids until a call fails, and returns the last id and the error.
 func drain(t *testing.T, g uid.Generator) (last uid.ID, err error) {
 	t.Helper()
