@@ -13,34 +13,6 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// What takers, Stats and Close do while the source blocks.
-func TestSlowSource(t *testing.T) {
-	for _, each := range []time.Duration{50 * time.Millisecond, 5 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			r, c := newRing(t), &counter{each: each}
-			e := newExecutor(t, r, c.source, padding.Config{Blocking: true})
-			begun := time.Now()
-			e.Start()
-			if err := e.Help(t.Context()); err != nil || time.Since(begun) != each {
-				t.Errorf("Help() = %v after %v, want a run after %v", err, time.Since(begun), each)
-			}
-			take(t, r, 1) // at once, while the next run is being made
-			if s := e.Stats(); time.Since(begun) != each || s.LastError != nil {
-				t.Errorf("a take waited: %v", time.Since(begun))
-			}
-			time.Sleep(each / 2)
-			if got := e.Stats().Making; got != each/2 {
-				t.Errorf("Making is %v, want %v", got, each/2)
-			}
-			time.Sleep(10 * each)
-			synctest.Wait()
-			if got, making := r.Remaining(), e.Stats().Making; got != 4*runLen-1 && got != 3*runLen || making != 0 {
-				t.Errorf("%d ids after a while, and a run is being made for %v, want a full ring", got, making)
-			}
-		})
-	}
-}
-
 func TestSourceThatNeverReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &counter{each: -1}
@@ -184,13 +156,17 @@ func TestFailureEndsWithARun(t *testing.T) {
 		c.fails = nil
 		r.Take() // empty: signals
 		time.Sleep(90 * time.Second)
-		if err := e.Stats().LastError; err != nil || r.Remaining() != runLen {
-			t.Errorf("LastError = %v with %d ids, want none after a run", err, r.Remaining())
+		if s := e.Stats(); s.LastError != nil || s.Making != 30*time.Second || r.Remaining() != runLen {
+			t.Errorf("Stats() = %+v with %d ids, want no error after a run, and the next being made for 30s", s, r.Remaining())
 		}
-		take(t, r, runLen)
+		take(t, r, runLen) // at once, while the next run is being made
 		begun := time.Now()
 		if err := e.Help(t.Context()); err != nil || time.Since(begun) != 30*time.Second {
 			t.Errorf("Help() = %v after %v, want to wait for the next run", err, time.Since(begun))
+		}
+		time.Sleep(10 * time.Minute)
+		if making := e.Stats().Making; making != 0 || r.Remaining() != 4*runLen {
+			t.Errorf("a run is being made for %v with %d ids, want a full ring", making, r.Remaining())
 		}
 	})
 }

@@ -228,9 +228,7 @@ func TestPauseAfterTheSource(t *testing.T) {
 				}
 				return run, nil
 			}, padding.Config{Blocking: blocking, Stale: func() int64 { return age() - 8 }, StaleEvery: time.Hour})
-			if err := e.Fill(t.Context()); err != nil {
-				t.Errorf("blocking %v: Fill() = %v", blocking, err)
-			}
+			fill(t, e)
 			want := int64(1)
 			if blocking {
 				want = 12 // the second run

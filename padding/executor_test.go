@@ -76,9 +76,8 @@ func schedule(t *testing.T, text string) padding.Schedule {
 func take(t *testing.T, r *ringbuffer.Ring, n int) {
 	t.Helper()
 	for range n {
-		if _, err := r.Take(); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Take()
+		need.Must(t, err)
 	}
 }
 
@@ -228,14 +227,10 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 
 		mode.Store("exhausting")
 		take(t, r, 4*runLen)
-		if err := e.Help(t.Context()); !errors.Is(err, ringbuffer.ErrOrder) {
-			t.Errorf("Help() = %v, want %v", err, ringbuffer.ErrOrder)
-		}
+		need.Error(t, e.Help(t.Context()), ringbuffer.ErrOrder)
 		synctest.Wait()
 		mode.Store("fine")
-		if err := e.Help(t.Context()); err != nil {
-			t.Errorf("Help() after a handler that panicked: %v", err)
-		}
+		need.Must(t, e.Help(t.Context())) // after a handler that panicked
 		if got := e.Stats().RejectedPuts; got < 1 {
 			t.Errorf("RejectedPuts is %d, want 1 or more", got)
 		}
@@ -268,29 +263,7 @@ func TestClose(t *testing.T) {
 		if got := r.Remaining(); got != 0 {
 			t.Errorf("%d ids left after Close", got)
 		}
-		if err := e.Help(t.Context()); !errors.Is(err, ringbuffer.ErrClosed) {
-			t.Errorf("Help() after Close: %v, want %v", err, ringbuffer.ErrClosed)
-		}
-	})
-}
-
-// What Close finds in the ring reaches RejectedPut.
-func TestCloseTellsOfTheRest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), new(counter)
-		told := map[error]int64{}
-		e := newExecutor(t, r, c.source, padding.Config{
-			RejectedPut: func(run ringbuffer.Run, why error) { told[why] += run.N },
-		})
-		e.Start()
-		synctest.Wait()
-		take(t, r, 3)
-		synctest.Wait()
-		rest := r.Remaining()
-		e.Close()
-		if len(told) != 1 || told[ringbuffer.ErrClosed] != rest || rest == 0 {
-			t.Errorf("told was %v, want the %d ids that were left", told, rest)
-		}
+		need.Error(t, e.Help(t.Context()), ringbuffer.ErrClosed)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/padding"
 )
 
@@ -38,9 +39,7 @@ func TestParseSchedule(t *testing.T) {
 		"99 * * * *":                   `"99 * * * *"`,
 	} {
 		_, err := padding.ParseSchedule(spec)
-		if !errors.Is(err, padding.ErrSchedule) || !strings.Contains(err.Error(), want) {
-			t.Errorf("ParseSchedule(%q): error %v, want %q in it", spec, err, want)
-		}
+		need.Error(t, err, padding.ErrSchedule, strings.TrimSpace(spec), want)
 	}
 }
 
