@@ -22,7 +22,7 @@ func TestStartAfterACrash(t *testing.T) {
 					var logged strings.Builder
 					log := slog.New(slog.NewTextHandler(&logged, nil))
 					store := new(outage) // of a process that dies
-					dead, err := kinds[kind](lease.New(store, lease.Config{Assigner: lease.NewStatic(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
+					dead, err := kinds[kind](t.Context(), lease.New(store, lease.Config{Assigner: lease.NewStatic(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
 					need.Must(t, err)
 					before := mustNext(t, dead)
 					store.down.Store(true)

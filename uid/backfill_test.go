@@ -3,13 +3,13 @@ package uid_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -54,10 +54,9 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 	clock := clockAt(start)
 	config := uid.BackfillConfig{Layout: small, Now: clock.now}
 	leased := &fakeLeaser{number: 3}
-	for name, leaser := range map[string]uid.WorkerSource{"static": lease.NewStatic(1), "leased": leased} {
-		if _, err := uid.NewBackfill(t.Context(), leaser, config); !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("%s: %v, want ErrConfig", name, err)
-		}
+	for _, leaser := range []uid.WorkerSource{lease.NewStatic(1), leased} {
+		_, err := uid.NewBackfill(t.Context(), leaser, config)
+		need.Error(t, err, uid.ErrConfig)
 	}
 	if len(leased.released) != 1 {
 		t.Errorf("the leased number was released %d times, want once", len(leased.released))
@@ -67,9 +66,8 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 		ticks  int
 	}{{nil, 0}, {never{t}, -1}} {
 		config.MaxTicks = test.ticks
-		if _, err := uid.NewBackfill(t.Context(), test.leaser, config); !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("%v, want ErrConfig", err)
-		}
+		_, err := uid.NewBackfill(t.Context(), test.leaser, config)
+		need.Error(t, err, uid.ErrConfig)
 	}
 }
 
@@ -82,9 +80,8 @@ func TestBackfillEnds(t *testing.T) {
 		if n, err := b.AtN(bubble.Epoch, make([]uid.ID, 3)); n != 2 || !errors.Is(err, uid.ErrTickFull) {
 			t.Errorf("AtN() = %d, %v", n, err)
 		}
-		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrBackfillTime) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: before") {
-			t.Errorf("At() = %v before the epoch", err)
-		}
+		_, err := b.At(bubble.Epoch.Add(-1))
+		need.Error(t, err, uid.ErrBackfillTime, "layout's epoch, 2000-01-01T00:00:00Z: before")
 		if s := b.Stats(); s.Issued != 2 || s.RejectedTakes != 2 || s.Clock.Worker != 5 || s.Closed || !s.Clock.LayoutEnd.Equal(bubble.End()) {
 			t.Errorf("Stats() = %+v", s)
 		}
@@ -98,9 +95,7 @@ func TestBackfillEnds(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
 			t.Errorf("Close() = %v after %v, want DeadlineExceeded after 5s", err, time.Since(begun))
 		}
-		if err := b.Close(); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a later Close() = %v, want the first one's error", err)
-		}
+		need.Error(t, b.Close(), context.DeadlineExceeded) // the first one's error
 	})
 	synctest.Test(t, func(t *testing.T) { // the next holder stamps none of its ticks, even by a clock that is behind
 		time.Sleep(time.Hour)

@@ -200,9 +200,8 @@ func TestClaim(t *testing.T) {
 			}
 		}
 		gen.Close()
-		if _, err := gen.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("after Close: %v", err)
-		}
+		_, err := gen.Claim(t.Context(), 1)
+		need.Error(t, err, uid.ErrClosed)
 	})
 }
 
@@ -236,12 +235,10 @@ func TestTryClaim(t *testing.T) {
 			}
 			cancel()
 			gen.Close()
-			if _, err = gen.TryClaim(1); !errors.Is(err, uid.ErrClosed) {
-				t.Errorf("%T: after Close: %v", gen, err)
-			}
-			if _, err = gen.TryClaim(0); !errors.Is(err, uid.ErrConfig) {
-				t.Errorf("%T: TryClaim(0): %v", gen, err)
-			}
+			_, err = gen.TryClaim(1)
+			need.Error(t, err, uid.ErrClosed)
+			_, err = gen.TryClaim(0)
+			need.Error(t, err, uid.ErrConfig)
 		}
 	})
 }

@@ -60,24 +60,11 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		{uid.SlotsConfig{Slots: 1 << 17}, []string{"Slots is 131072"}},
 		{uid.BackfillConfig{Layout: wide, MaxTicks: -1}, []string{"Layout: bits: invalid layout", "MaxTicks is -1, want more than 0"}},
 	} {
-		err := test.config.Validate()
-		if !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("%+v: error %v does not match ErrConfig", test.config, err)
-			continue
-		}
-		for _, want := range test.wants {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%+v: error is\n%v\nwant in it %q", test.config, err, want)
-			}
-		}
-		if got := strings.Count(err.Error(), "\n") + 1; got != len(test.wants) {
-			t.Errorf("%+v: %d faults, want %d:\n%v", test.config, got, len(test.wants), err)
-		}
+		need.Faults(t, test.config.Validate(), uid.ErrConfig, test.wants...)
 	}
-	for kind, open := range kinds {
-		if _, err := open(never{t}, uid.CachedConfig{Layout: wide}); !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("%s: %v, want ErrConfig", kind, err)
-		}
+	for _, open := range kinds {
+		_, err := open(t.Context(), never{t}, uid.CachedConfig{Layout: wide})
+		need.Error(t, err, uid.ErrConfig)
 	}
 }
 
@@ -137,15 +124,13 @@ func TestWorkerNumbers(t *testing.T) {
 			-1:    "worker number is -1, want 0 to 65535",
 			65536: "worker number is 65536, want 0 to 65535",
 		} {
-			_, err := open(lease.NewStatic(number), uid.CachedConfig{})
-			if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %v, want %q in it", kind, err, want)
-			}
+			_, err := open(t.Context(), lease.NewStatic(number), uid.CachedConfig{})
+			need.Error(t, err, uid.ErrConfig, want)
 		}
 		for _, number := range []int64{0, 65535} {
 			under(t, kind, lease.NewStatic(number), uid.CachedConfig{Logger: quiet})
 		}
-		_, err := open(lease.NewPermanent(assigner(func(_ context.Context, limit int64) (int64, error) {
+		_, err := open(t.Context(), lease.NewPermanent(assigner(func(_ context.Context, limit int64) (int64, error) {
 			if limit != 65535 {
 				t.Errorf("%s: the assigner was told %d", kind, limit)
 			}
@@ -155,16 +140,11 @@ func TestWorkerNumbers(t *testing.T) {
 			t.Errorf("%s: error %v, want that of the assigner", kind, err)
 		}
 		for _, source := range []uid.WorkerSource{nil, lease.New(nil, lease.Config{Expiry: -1})} {
-			if _, err := open(source, uid.CachedConfig{}); !errors.Is(err, uid.ErrConfig) {
-				t.Errorf("%s: error %v for the source %v, want ErrConfig", kind, err, source)
-			}
+			_, err := open(t.Context(), source, uid.CachedConfig{})
+			need.Error(t, err, uid.ErrConfig)
 		}
-	}
-	if _, err := uid.NewCached(ended(), never{t}, uid.CachedConfig{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v with a cancelled context", err)
-	}
-	if _, err := uid.NewDefault(ended(), never{t}, uid.DefaultConfig{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v with a cancelled context", err)
+		_, err = open(ended(), never{t}, uid.CachedConfig{})
+		need.Error(t, err, context.Canceled)
 	}
 }
 

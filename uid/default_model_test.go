@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -98,14 +99,10 @@ func TestDefaultLikeModel(t *testing.T) {
 		layout := small
 		layout.SequenceBits = rapid.Uint8Range(0, 5).Draw(t, "sequence bits")
 		ids, err := bits.NewAllocator(layout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		m := &modelled{ids: ids, clock: clockAt(start), lease: &fakeLeaser{number: 3, until: small.End()}, worker: 3, held: true}
 		m.gen, err = uid.NewDefault(context.Background(), m.lease, uid.DefaultConfig{Layout: layout, Now: m.clock.now, MaxBackward: uid.None})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		defer m.gen.Close()
 		t.Repeat(map[string]func(*rapid.T){
 			"one":  func(t *rapid.T) { m.draw(t, 1) },

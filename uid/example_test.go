@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
 	"github.com/uidring/uidring/worker/lease"
@@ -69,19 +68,6 @@ func ExampleGenerator() {
 	// Output:
 	// <nil>
 	// 1000 of Grace <nil>
-}
-
-func ExampleCached_NextN() {
-	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer gen.Close()
-
-	ids := make([]uid.ID, 1000)
-	n, err := gen.NextN(ids)
-	fmt.Println(n, err, ids[999] > ids[0])
-	// Output: 1000 <nil> true
 }
 
 func ExampleNewDefault() {
@@ -303,33 +289,6 @@ func ExampleNewBackfill() {
 	// 2026-01-02 03:04:05 +0000 UTC <nil>
 	// true
 	// true
-}
-
-// A test with a fixed clock: tick and worker are known, the first sequence of Default is
-// random. The epoch lies before the clock.
-func ExampleDefaultConfig() {
-	now := time.Date(2000, time.January, 1, 0, 0, 7, 0, time.UTC) // where testing/synctest starts
-	layout := bits.Fleet()
-	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
-	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(3), uid.DefaultConfig{
-		Layout: layout,
-		Now:    func() time.Time { return now },
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer gen.Close()
-	first, err := gen.Next()
-	if err != nil {
-		log.Fatal(err)
-	}
-	second, err := gen.Next()
-	if err != nil {
-		log.Fatal(err)
-	}
-	parts, err := gen.Parse(first)
-	fmt.Println(parts.Tick, parts.Worker, second-first, err)
-	// Output: 7 3 1 <nil>
 }
 
 // The ids of a day, for a query. A superset: ids of Cached may be MaxAge older or

@@ -19,9 +19,8 @@ func TestGrowth(t *testing.T) {
 	ids := int64(2_000_000)
 	if text := os.Getenv("UIDRING_GROWTH"); text != "" {
 		var err error
-		if ids, err = strconv.ParseInt(text, 10, 64); err != nil {
-			t.Fatalf("UIDRING_GROWTH is %q, want a number of ids", text)
-		}
+		ids, err = strconv.ParseInt(text, 10, 64)
+		need.Must(t, err)
 	}
 	g := newCached(t, uid.CachedConfig{MaxBorrow: uid.Unlimited})
 	part := max(ids/100, 1)

@@ -29,15 +29,15 @@ type generator interface {
 
 // kinds opens a generator of each kind. Default and Slots take what their configs have in
 // common with a CachedConfig.
-var kinds = map[string]func(uid.WorkerSource, uid.CachedConfig) (generator, error){
-	"cached": func(leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
-		return uid.NewCached(context.Background(), leaser, c)
+var kinds = map[string]func(context.Context, uid.WorkerSource, uid.CachedConfig) (generator, error){
+	"cached": func(ctx context.Context, leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
+		return uid.NewCached(ctx, leaser, c)
 	},
-	"default": func(leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
-		return uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
+	"default": func(ctx context.Context, leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
+		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
 	},
-	"slots": func(leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
-		return uid.NewSlots(context.Background(), leaser, uid.SlotsConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
+	"slots": func(ctx context.Context, leaser uid.WorkerSource, c uid.CachedConfig) (generator, error) {
+		return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
 	},
 }
 
@@ -65,7 +65,7 @@ func opened[G io.Closer](tb testing.TB, gen G, err error) G {
 
 func under(tb testing.TB, kind string, leaser uid.WorkerSource, config uid.CachedConfig) generator {
 	tb.Helper()
-	gen, err := kinds[kind](leaser, config)
+	gen, err := kinds[kind](context.Background(), leaser, config)
 	return opened(tb, gen, err)
 }
 

@@ -1,18 +1,18 @@
 package uid_test
 
 import (
-	"bytes"
 	"database/sql"
 	"database/sql/driver"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -43,9 +43,7 @@ func TestParseID(t *testing.T) {
 		"9223372036854775808", "99999999999999999999999999", "\x00", "12\n",
 	} {
 		_, err := uid.ParseID(text)
-		if !errors.Is(err, uid.ErrSyntax) || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
-			t.Errorf("ParseID(%q): error %v, want the text in it", text, err)
-		}
+		need.Error(t, err, uid.ErrSyntax, strconv.Quote(text))
 	}
 	if _, err := uid.ParseID(strings.Repeat("9", 1<<20)); err == nil || len(err.Error()) > 200 {
 		t.Error("the error for a megabyte of text quotes all of it")
@@ -112,31 +110,12 @@ func TestIDInDatabases(t *testing.T) {
 			t.Errorf("Scan(%T) = %d, %v", value, got, err)
 		}
 	}
-	if err := new(uid.ID).Scan(uint64(1 << 63)); err == nil || !strings.Contains(err.Error(), `"9223372036854775808", want at most`) {
-		t.Errorf("Scan of 2^63: %v", err)
-	}
+	need.Error(t, new(uid.ID).Scan(uint64(1<<63)), uid.ErrSyntax, `"9223372036854775808", want at most`)
 	for _, value := range []any{nil, int64(-1), uint64(1 << 63), 1.5, true, "x", []byte{}, (*uid.ID)(nil), new(uid.ID(-5))} {
 		got := uid.ID(5)
 		if err := got.Scan(value); !errors.Is(err, uid.ErrSyntax) || got != 5 {
 			t.Errorf("Scan(%v) = %d, %v, want an error and the id left alone", value, got, err)
 		}
-	}
-}
-
-func TestIDInLogs(t *testing.T) {
-	two := uid.ID(2)
-	var log bytes.Buffer
-	for handler, want := range map[slog.Handler]string{
-		slog.NewJSONHandler(&log, nil): `"id":"9223372036854775807","pointer":"2","none":null}`,
-		slog.NewTextHandler(&log, nil): `id=9223372036854775807 pointer=2 none=<nil>`,
-	} {
-		slog.New(handler).Info("made", "id", uid.ID(math.MaxInt64), "pointer", &two, "none", (*uid.ID)(nil))
-		if !strings.Contains(log.String(), want) || strings.Contains(log.String(), "PANIC") {
-			t.Errorf("logged %s, want %s in it", log.String(), want)
-		}
-	}
-	if got := fmt.Sprint((*uid.ID)(nil)); got != "<nil>" {
-		t.Errorf("a nil *ID is printed as %s", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -126,9 +127,8 @@ func TestFailedStartGivesBack(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	ending := lease.NewPermanent(assigner(func(ctx context.Context, _ int64) (int64, error) { cancel(); return 0, ctx.Err() }))
-	if _, err := uid.NewBackfill(ctx, ending, uid.BackfillConfig{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("NewBackfill = %v, want the end of the context in which it took a number", err)
-	}
+	_, err := uid.NewBackfill(ctx, ending, uid.BackfillConfig{})
+	need.Error(t, err, context.Canceled)
 }
 
 // A call that finds no more time granted asks for more.
@@ -158,15 +158,11 @@ func TestSlotsInTheLastGrantedTick(t *testing.T) {
 		f := &fakeLeaser{number: 7, until: at(6)}
 		gen := newSlots(t, f, uid.SlotsConfig{Layout: small, Now: c.now, Slots: 1, Logger: quiet})
 		f.granted(7, time.Time{}, at(6), unavailable)
-		if err := gen.Stats().LastError; err != nil {
-			t.Errorf("LastError is %v in the last granted tick, want nil", err)
-		}
+		need.Must(t, gen.Stats().LastError)
 		var err error
 		for err == nil {
 			_, err = gen.Next()
 		}
-		if !errors.Is(err, uid.ErrNotReady) {
-			t.Errorf("Next() = %v in the last granted tick, want ErrNotReady", err)
-		}
+		need.Error(t, err, uid.ErrNotReady)
 	}
 }

@@ -87,9 +87,7 @@ func TestLeaseStress(t *testing.T) {
 					shown = issued
 				}
 			}
-			if err := gen.Close(); err != nil {
-				t.Error(err)
-			}
+			need.Must(t, gen.Close())
 			stop.Store(true)
 			wg.Wait()
 			if issued := gen.Stats().Issued; len(seen) < 100 || issued != int64(len(seen)) {
@@ -129,7 +127,7 @@ func TestLossAtClose(t *testing.T) {
 			for range 2000 {
 				c := clockAt(start)
 				f := &fakeLeaser{number: 2, until: at(1000)}
-				gen, err := kinds[kind](f, uid.CachedConfig{Layout: four, Now: c.now, BoostPower: 1, Logger: quiet})
+				gen, err := kinds[kind](t.Context(), f, uid.CachedConfig{Layout: four, Now: c.now, BoostPower: 1, Logger: quiet})
 				need.Must(t, err)
 				var ids [2][]uid.ID
 				var latest atomic.Int64

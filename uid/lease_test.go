@@ -106,18 +106,9 @@ func TestDefaultChangesNumberAfterTheFirstID(t *testing.T) {
 func TestStartAwaitsReservedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeLeaser{number: 7, from: bubble.Epoch.Add(9 * time.Minute), until: bubble.Epoch.Add(9 * time.Minute)}
-		for i, start := range []func(context.Context) error{
-			func(ctx context.Context) error {
-				_, err := uid.NewDefault(ctx, f, uid.DefaultConfig{Layout: bubble})
-				return err
-			},
-			func(ctx context.Context) error {
-				_, err := uid.NewSlots(ctx, f, uid.SlotsConfig{Layout: bubble})
-				return err
-			},
-		} {
+		for i, kind := range []string{"default", "slots"} {
 			short, cancel := context.WithTimeout(t.Context(), time.Minute)
-			err := start(short)
+			_, err := kinds[kind](short, f, uid.CachedConfig{Layout: bubble})
 			cancel()
 			if want := "can make no ids before " + f.from.UTC().Format(time.RFC3339); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) || len(f.released) != i+1 {
 				t.Errorf("%v, %d numbers given back; want %q and %d", err, len(f.released), want, i+1)

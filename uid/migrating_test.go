@@ -58,16 +58,6 @@ func TestPagesNames(t *testing.T) {
 	}
 }
 
-// TestStockEpoch: the number that uid-generator's epochSeconds starts with is
-// midnight in China.
-func TestStockEpoch(t *testing.T) {
-	china, err := bits.ParseLayout("baidu,epoch=2016-05-20T00:00:00+08:00")
-	need.Must(t, err)
-	if got := china.Epoch.UnixMilli(); got != 1463673600000 {
-		t.Errorf("the epoch is %d, want 1463673600000", got)
-	}
-}
-
 // TestNegativeIDs: an id that the original made after the end is refused, and is
 // read without its sign.
 func TestNegativeIDs(t *testing.T) {

@@ -122,13 +122,11 @@ func TestRangeEnds(t *testing.T) {
 	}
 	b := newBackfill(t, &fakeLeaser{number: 7, fresh: true}, uid.BackfillConfig{Layout: small, Now: clock.now})
 	first, last, err := b.Range(at(2), at(3))
+	need.Must(t, err)
 	for _, at := range []time.Time{at(1), at(2), at(3)} {
 		row, err := b.At(at)
 		if err != nil || (first <= row && row <= last) != at.Equal(small.Epoch.Add(2*time.Second)) {
 			t.Errorf("id %d of %v, %v: the range is %d to %d", row, at, err, first, last)
 		}
-	}
-	if err != nil {
-		t.Error(err)
 	}
 }

@@ -67,7 +67,7 @@ func TestSettledLayout(t *testing.T) {
 			var log logged.Text
 			source := test.source
 			test.config.Logger = log.Logger()
-			gen, err := open(&source, test.config)
+			gen, err := open(t.Context(), &source, test.config)
 			if test.fault != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fault) {
 					t.Errorf("%s, %s: %v, want %q in the error", test.name, kind, err, test.fault)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -151,9 +152,7 @@ func TestFailingWithoutRing(t *testing.T) {
 				c.step(-time.Second)
 				want(true, uid.ErrClockBackward)
 			}
-			if err := gen.(uid.Generator).Close(); err != nil {
-				t.Error(err)
-			}
+			need.Must(t, gen.(uid.Generator).Close())
 			want(false)
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
@@ -72,8 +73,10 @@ func (o *outage) Swap(ctx context.Context, old string, w leasestore.Write) (bool
 	return o.Memory.Swap(ctx, old, w)
 }
 
-// The layouts of these tests have so many ids a second. Their number changes none of the figures.
+// The layout of these tests has so many ids a second. Their number changes none of the figures.
 const perSecond = 64
+
+var slow = bits.Layout{TimeBits: 31, WorkerBits: 16, SequenceBits: 6, Epoch: bubble.Epoch, Unit: time.Second}
 
 // draws calls Next at a rate, relative to the layout's, until f returns false.
 func draws(rate float64, gen generator, f func(id uid.ID, err error) bool) {
@@ -113,10 +116,9 @@ func TestHowLongWithoutTheStore(t *testing.T) {
 
 func lastsFor(t *testing.T, kind string, rate float64, config lease.Config, after time.Duration) (lasted time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		store, layout := new(outage), virtual
-		layout.TimeBits, layout.WorkerBits, layout.SequenceBits = 31, 16, 6
+		store := new(outage)
 		config.Logger = quiet
-		gen := under(t, kind, lease.New(store, config), uid.CachedConfig{Layout: layout, Logger: quiet})
+		gen := under(t, kind, lease.New(store, config), uid.CachedConfig{Layout: slow, Logger: quiet})
 		ends := time.Now().Add(after)
 		draws(rate, gen, func(_ uid.ID, err error) bool {
 			lasted = time.Since(ends)
@@ -178,9 +180,7 @@ func TestHowFarAhead(t *testing.T) {
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {
-				layout := virtual
-				layout.TimeBits, layout.WorkerBits, layout.SequenceBits = 31, 16, 6
-				c := uid.CachedConfig{Layout: layout, Logger: quiet}
+				c := uid.CachedConfig{Layout: slow, Logger: quiet}
 				if !config.burst {
 					c.MaxBorrow = time.Minute // in place of a day
 				}
