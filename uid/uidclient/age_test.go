@@ -66,9 +66,8 @@ func TestAgeOfWaitingRuns(t *testing.T) {
 		server.runs = 1 << 20 // of one id each
 		c := open(t, Config{MaxAge: time.Second, Ahead: time.Second}, server)
 		for c.Stats().Loads.LastSize < 4*ringRuns {
-			if _, err := c.Next(); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.Next()
+			need.Must(t, err)
 		}
 		var made uid.ID
 		server.set(func(f *fake) { made = uid.ID(f.next) })

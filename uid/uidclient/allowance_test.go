@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -19,9 +20,8 @@ func TestLimit(t *testing.T) {
 				server, refused := servers[0], 0
 				server.set(func(f *fake) { f.limit, f.over = 100, over })
 				for range 100_000 {
-					if _, err := c.Wait(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					_, err := c.Wait(t.Context())
+					need.Must(t, err)
 				}
 				synctest.Wait() // no fetch is under way
 				for _, n := range server.asked {

@@ -91,9 +91,8 @@ func TestStats(t *testing.T) {
 		check()
 		server.up()
 		time.Sleep(time.Minute)
-		if _, err := c.Next(); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.Next()
+		need.Must(t, err)
 		before := c.Stats()
 		need.Must(t, c.Close())
 		if after := c.Stats(); !after.Closed || after.Remaining != 0 || after.Dropped != before.Dropped+before.Remaining || after.Loads.Changes != 0 {
@@ -159,14 +158,10 @@ func TestClose(t *testing.T) {
 		go func() { _, err := c.Next(); failed <- err }()
 		synctest.Wait()
 		began := time.Now()
-		if err := c.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
+		need.Must(t, c.Close())
 		_, after := c.Next()
 		for _, err := range []error{<-failed, <-failed, after} {
-			if !errors.Is(err, uid.ErrClosed) {
-				t.Errorf("a call failed with %v, want ErrClosed", err)
-			}
+			need.Error(t, err, uid.ErrClosed)
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Close took %v", took)
@@ -174,9 +169,7 @@ func TestClose(t *testing.T) {
 		if s := c.Stats(); !s.Closed || s.Remaining != 0 || s.LastError != nil || s.Loads.Failures != 0 || log.Len() > 0 {
 			t.Errorf("Stats() = %+v with %+v, and the log is %q", s, s.Loads, log)
 		}
-		if err := c.Close(); err != nil {
-			t.Errorf("a second Close() = %v", err)
-		}
+		need.Must(t, c.Close()) // a second time
 	})
 }
 

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/uidring/uidring/uid"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/uid"
 )
 
 const secret = "s3cret-t0ken"
@@ -47,18 +49,8 @@ func TestConfig(t *testing.T) {
 		{[]string{"http://ids", "http://10.0.0.1"}, "a", Config{Token: secret}, []string{`urls[0] is "http://ids", want https`, `urls[1] is "http://10.0.0.1"`}},
 	} {
 		_, err := New(t.Context(), c.urls, c.name, c.config)
-		if !errors.Is(err, uid.ErrConfig) {
-			t.Fatalf("New(%q) = %v, want uid.ErrConfig", c.urls, err)
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("New(%q) = %v, want %q in it", c.urls, err, want)
-			}
-		}
-		if lines := strings.Count(err.Error(), "\n") + 1; lines != len(c.want) {
-			t.Errorf("New(%q) = %v: %d faults, want %d", c.urls, err, lines, len(c.want))
-		}
-		if strings.Contains(err.Error(), secret) {
+		need.Faults(t, err, uid.ErrConfig, c.want...)
+		if strings.Contains(fmt.Sprint(err), secret) {
 			t.Errorf("New(%q) = %v: it has the token", c.urls, err)
 		}
 	}
@@ -207,9 +199,7 @@ func TestRefusedForAWhile(t *testing.T) {
 		take(t, c, 129, 10)
 		servers[0].fail(404, "")
 		_, _ = drain(t, c)
-		if err := c.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
+		need.Must(t, c.Close())
 	})
 }
 

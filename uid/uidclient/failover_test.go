@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -111,14 +112,12 @@ func TestRewound(t *testing.T) {
 				if last != 128 || !errors.Is(err, uid.ErrRewound) || errors.Is(err, uid.ErrUnavailable) {
 					t.Fatalf("after %d ids: %v, want uid.ErrRewound after 128", last, err)
 				}
-				if _, err := c.Wait(t.Context()); !errors.Is(err, uid.ErrRewound) {
-					t.Errorf("Wait() = %v, want uid.ErrRewound", err)
-				}
+				_, err = c.Wait(t.Context())
+				need.Error(t, err, uid.ErrRewound)
 				server.set(func(f *fake) { f.number, f.next = 1000, 100_000 })
 				time.Sleep(time.Minute)
-				if _, err := c.Next(); !errors.Is(err, uid.ErrRewound) {
-					t.Errorf("Next() = %v once the instance is above, want uid.ErrRewound", err)
-				}
+				_, err = c.Next() // once the instance is above
+				need.Error(t, err, uid.ErrRewound)
 				server.set(func(f *fake) { f.instance = "c" })
 				time.Sleep(time.Minute)
 				if id, err := c.Next(); id < 100_000 || err != nil {
@@ -148,9 +147,8 @@ func TestBalancer(t *testing.T) {
 			t.Helper()
 			change()
 			got, err := c.NextN(make([]uid.ID, n))
-			if issued += got; err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
+			issued += got
 		}
 		for range 3000 {
 			draw(100)

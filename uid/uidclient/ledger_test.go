@@ -51,10 +51,8 @@ func TestLedger(t *testing.T) {
 		{"a", []int64{20, 1}, "id 20 after 20"},
 	} {
 		l, s := newJudge(), &server{url: "http://ids"}
-		for i, a := range []*answer{answered("a", 1, 10, 2, 20, 1), answered("b", 1, 12, 3, 30, 5)} {
-			if err := l.accept(s, a); err != nil {
-				t.Fatalf("answer %d: %v", i, err)
-			}
+		for _, a := range []*answer{answered("a", 1, 10, 2, 20, 1), answered("b", 1, 12, 3, 30, 5)} {
+			need.Must(t, l.accept(s, a))
 		}
 		err := l.accept(s, answered(c.instance, 2, c.runs...))
 		want := fmt.Sprintf(`instance %q at http://ids answered with %s`, c.instance, c.want)
@@ -79,9 +77,7 @@ func TestLedgerForgets(t *testing.T) {
 	}
 	for range 2 { // the others are all remembered
 		for instance := range l.instances {
-			if err := l.accept(s, answered(instance, 5, 1<<40, 1)); !errors.Is(err, uid.ErrRewound) {
-				t.Fatalf("number 5 after 5: %v", err)
-			}
+			need.Error(t, l.accept(s, answered(instance, 5, 1<<40, 1)), uid.ErrRewound)
 		}
 	}
 	l = newJudge()

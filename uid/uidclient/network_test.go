@@ -125,9 +125,8 @@ func TestEndlessAnswer(t *testing.T) {
 		written <- sum
 	}))
 	defer server.Close()
-	if _, err := New(t.Context(), []string{server.URL}, "orders", Config{}); !errors.Is(err, ErrAnswer) {
-		t.Errorf("New() = %v, want ErrAnswer", err)
-	}
+	_, err := New(t.Context(), []string{server.URL}, "orders", Config{})
+	need.Error(t, err, ErrAnswer)
 	for range 2 { // the only server is asked twice
 		if sum := <-written; sum >= 256<<20 {
 			t.Error("an answer was read to its end")
