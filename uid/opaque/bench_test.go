@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/opaque"
 )
 
@@ -23,9 +24,7 @@ func measure(b *testing.B, name string, call func() error) {
 // BenchmarkToken is the cost of a token beside its floor, a block of AES-256.
 func BenchmarkToken(b *testing.B) {
 	block, err := aes.NewCipher(key(1))
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	buffer := make([]byte, aes.BlockSize)
 	measure(b, "impl=aes", func() error { block.Encrypt(buffer, buffer); return nil })
 	for _, keys := range [][][]byte{{key(1)}, {key(1), key(2), key(3)}} {
@@ -42,14 +41,6 @@ func BenchmarkPermutation(b *testing.B) {
 	p := permutation(b, "orders", key(1))
 	measure(b, "impl=permute", func() error { _, err := p.Permute(anID); return err })
 	measure(b, "impl=restore", func() error { _, err := p.Restore(int64(anID)); return err })
-}
-
-// BenchmarkText is the cost of a token's text.
-func BenchmarkText(b *testing.B) {
-	token := seal(b, sealer(b, "orders", key(1)), anID)
-	text, buffer := token.String(), make([]byte, 0, 32)
-	measure(b, "impl=append", func() error { _, err := token.AppendText(buffer); return err })
-	measure(b, "impl=parse", func() error { _, err := opaque.ParseToken(text); return err })
 }
 
 // BenchmarkNew is the cost of one more context.

@@ -1,6 +1,7 @@
 package opaque_test
 
 import (
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
@@ -25,26 +26,20 @@ func key(n byte) []byte {
 func sealer(t tester, context string, keys ...[]byte) *opaque.Sealer {
 	t.Helper()
 	s, err := opaque.New(context, keys...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return s
 }
 
 func permutation(t tester, context string, key []byte) *opaque.Permutation {
 	t.Helper()
 	p, err := opaque.NewPermutation(context, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return p
 }
 
 func seal(t tester, s *opaque.Sealer, id uid.ID) opaque.Token {
 	t.Helper()
 	token, err := s.Seal(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return token
 }

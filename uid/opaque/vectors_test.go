@@ -73,10 +73,7 @@ func newReference(context string, key []byte) reference {
 }
 
 func encipher(key, block []byte) []byte {
-	c, err := aes.NewCipher(key)
-	if err != nil {
-		panic(err)
-	}
+	c, _ := aes.NewCipher(key) // of 32 bytes
 	out := make([]byte, len(block))
 	c.Encrypt(out, block)
 	return out

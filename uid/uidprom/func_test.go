@@ -2,7 +2,6 @@ package uidprom
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -59,9 +58,8 @@ func TestComeAndGo(t *testing.T) {
 			t.Errorf("%d generators, %v, want %d", found, err, len(names))
 		}
 	}
-	if _, err := NewFunc(nil); !errors.Is(err, uid.ErrConfig) {
-		t.Errorf("NewFunc(nil) = %v, want uid.ErrConfig", err)
-	}
+	_, err = NewFunc(nil)
+	need.Error(t, err, uid.ErrConfig)
 	all["orders"] = statstest.Counters()["invoices"]
 	if _, err := registry.Gather(); err == nil {
 		t.Error("a name of two collectors is scraped")

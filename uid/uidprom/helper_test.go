@@ -50,9 +50,8 @@ func text(t testing.TB, families []*dto.MetricFamily) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for _, family := range families {
-		if _, err := expfmt.MetricFamilyToText(&b, family); err != nil {
-			t.Fatal(err)
-		}
+		_, err := expfmt.MetricFamilyToText(&b, family)
+		need.Must(t, err)
 	}
 	return b.Bytes()
 }

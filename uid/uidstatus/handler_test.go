@@ -105,7 +105,6 @@ func TestMounted(t *testing.T) {
 		{"by a pattern", subtree("/debug/uid/", h), "/debug/uid/", 200, ""},
 		{"by a pattern, below", subtree("/debug/uid/", h), "/debug/uid/stats.json", 200, ""},
 		{"by a pattern with method and host", subtree("GET localhost/uid/", h), "http://localhost/uid/stats.json", 200, ""},
-		{"by a pattern, no slash", subtree("/debug/uid/", h), "/debug/uid?id=1", 307, "/debug/uid/?id=1"},
 		{"stripped", subtree("/debug/uid/", http.StripPrefix("/debug/uid", h)), "/debug/uid/stats.json", 200, ""},
 		{"stripped with its slash", subtree("/debug/uid/", http.StripPrefix("/debug/uid/", h)), "/debug/uid/stats.json", 200, ""},
 		{"stripped with its slash, page", http.StripPrefix("/debug/uid/", h), "/debug/uid/", 200, ""},
@@ -116,9 +115,6 @@ func TestMounted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := get(t, tt.h, tt.target)
 			location := w.Header().Get("Location")
-			if w.Code == http.StatusMovedPermanently { // as older releases of net/http have it
-				w.Code = http.StatusTemporaryRedirect
-			}
 			if w.Code != tt.status || location != tt.location {
 				t.Errorf("%d to %q, want %d to %q", w.Code, location, tt.status, tt.location)
 			}

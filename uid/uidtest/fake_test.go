@@ -42,9 +42,8 @@ func TestSequence(t *testing.T) {
 	if s := gen.Stats(); s.Issued != 11 || s.RejectedTakes != 0 || s.Closed {
 		t.Errorf("%+v", s)
 	}
-	if _, err := gen.Parse(1000); !errors.Is(err, bits.ErrForeign) {
-		t.Error(err)
-	}
+	_, err := gen.Parse(1000)
+	need.Error(t, err, bits.ErrForeign)
 }
 
 func TestSequenceEnds(t *testing.T) {
@@ -95,9 +94,8 @@ func TestBlock(t *testing.T) {
 		} {
 			gen := uidtest.NewSequence(t, 1)
 			gen.Block()
-			if _, err := gen.Next(); !errors.Is(err, uid.ErrNotReady) {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err := gen.Next()
+			need.Error(t, err, uid.ErrNotReady)
 			ctx, cancel := context.WithCancel(t.Context())
 			var waiting sync.WaitGroup
 			returned := false
@@ -149,9 +147,8 @@ func TestClocked(t *testing.T) {
 			t.Errorf("after a step back: %v", err)
 		}
 		clock.Set(layout.End())
-		if _, err := gen.Next(); !errors.Is(err, uid.ErrTimeExhausted) {
-			t.Errorf("after the layout's end: %v", err)
-		}
+		_, err = gen.Next()
+		need.Error(t, err, uid.ErrTimeExhausted)
 	})
 }
 
@@ -211,9 +208,7 @@ func TestWorkerSource(t *testing.T) {
 			if _, err := gen.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrLost) {
 				t.Errorf("%T without a number: %v", gen, err)
 			}
-			if err := source.Replace(); err != nil {
-				t.Error(err)
-			}
+			need.Must(t, source.Replace())
 			if _, err := gen.Next(); err != nil || gen.Worker() != 2*i+2 {
 				t.Errorf("%T with another number: %v, worker %d", gen, err, gen.Worker())
 			}
@@ -226,8 +221,7 @@ func TestWorkerSource(t *testing.T) {
 		}
 		source.Fail(nil)
 		layout.WorkerBits, layout.SequenceBits = 2, layout.SequenceBits+layout.WorkerBits-2
-		if _, err := uid.NewDefault(t.Context(), source, uid.DefaultConfig{Layout: layout}); !errors.Is(err, lease.ErrExhausted) {
-			t.Error(err)
-		}
+		_, err := uid.NewDefault(t.Context(), source, uid.DefaultConfig{Layout: layout})
+		need.Error(t, err, lease.ErrExhausted)
 	})
 }
