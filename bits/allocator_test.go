@@ -44,9 +44,8 @@ func TestParseRefusesForeignIDs(t *testing.T) {
 		_, err := mustAllocator(t, test.layout).Parse(test.id)
 		need.Error(t, err, bits.ErrForeign, fmt.Sprint(test.id))
 	}
-	if _, err := mustAllocator(t, bits.JSSafe()).Parse(1<<53 - 1); err != nil {
-		t.Errorf("Parse of the last id: %v", err)
-	}
+	_, err := mustAllocator(t, bits.JSSafe()).Parse(1<<53 - 1) // the last id
+	need.Must(t, err)
 }
 
 func TestIDsOfAnInstant(t *testing.T) {
@@ -239,9 +238,7 @@ func FuzzParseLayout(f *testing.F) {
 			}
 			return
 		}
-		if err := layout.Validate(); err != nil {
-			t.Fatalf("ParseLayout(%q) returned an invalid layout: %v", text, err)
-		}
+		need.Must(t, layout.Validate())
 		if back, err := bits.ParseLayout(layout.String()); back != layout || err != nil {
 			t.Fatalf("ParseLayout(%q) = %v, read back from %q: %v, %v", text, layout, layout.String(), back, err)
 		}

@@ -95,9 +95,7 @@ func TestPresets(t *testing.T) {
 		{"fleet", bits.Fleet(), 63, "2094-01-19T03:14:08Z"},
 		{"js-safe", bits.JSSafe(), 53, "2094-01-19T03:14:08Z"},
 	} {
-		if err := test.layout.Validate(); err != nil {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		need.Must(t, test.layout.Validate())
 		if got := test.layout.Bits(); got != test.bits {
 			t.Errorf("%s has %d bits, want %d", test.name, got, test.bits)
 		}

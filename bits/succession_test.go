@@ -72,10 +72,7 @@ func TestSuccession(t *testing.T) {
 		},
 	} {
 		s, err := bits.NewSuccession(mustLayout(t, test.old), mustLayout(t, test.next), test.began, test.ended)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		need.Must(t, err)
 		if s.Ordered != test.ordered || !s.From.Equal(test.from) || s.Until.Sub(test.until).Abs() > 24*time.Hour {
 			t.Errorf("%s: ordered %t, from %v, until %v; want %t, %v, %v", name, s.Ordered, s.From, s.Until, test.ordered, test.from, test.until)
 		}

@@ -86,9 +86,7 @@ func TestRetriesAfterADelay(t *testing.T) {
 				t.Fatalf("the source was asked at %v, want every 10 s", asked)
 			}
 		}
-		if err := e.Stats().LastError; err != nil {
-			t.Errorf("LastError = %v once the ring is full", err)
-		}
+		need.Must(t, e.Stats().LastError) // once the ring is full
 		e.Wake()
 		synctest.Wait()
 	})

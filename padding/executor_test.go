@@ -221,9 +221,7 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 		if got := r.Remaining(); got != 4*runLen {
 			t.Fatalf("%d ids after the source recovered, want %d", got, 4*runLen)
 		}
-		if err := e.Stats().LastError; err != nil {
-			t.Errorf("LastError is %v, want none once the ring is full", err)
-		}
+		need.Must(t, e.Stats().LastError)
 
 		mode.Store("exhausting")
 		take(t, r, 4*runLen)

@@ -92,22 +92,6 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-// The schedule needs no limit of age.
-func TestScheduleAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m")})
-		e.Start()
-		synctest.Wait()
-		take(t, r, runLen) // above the threshold
-		time.Sleep(61 * time.Second)
-		synctest.Wait()
-		if got := r.Remaining(); got != 4*runLen {
-			t.Errorf("%d ids when the schedule is due, want %d", got, 4*runLen)
-		}
-	})
-}
-
 // A throwing run cancels the schedule of the original.
 func TestScheduleSurvivesPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -129,19 +113,22 @@ func TestScheduleSurvivesPanics(t *testing.T) {
 	})
 }
 
-// A schedule that is not due within the parser's five years, as on 29 February before
-// 2100, which is no leap year, is due no more.
+// A schedule needs no limit of age. If it is not due within the parser's five years, as on 29
+// February before 2100, which is no leap year, it is due no more.
 func TestScheduleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c := newRing(t), new(counter)
 		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "0 0 29 2 *")})
 		e.Start()
+		synctest.Wait()
+		take(t, r, runLen) // above the threshold
 		time.Sleep(time.Until(time.Date(2097, time.January, 1, 0, 0, 0, 0, time.Local)))
+		synctest.Wait()
 		take(t, r, runLen)
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
-		if got := r.Counts().Put; got != 4*runLen {
-			t.Errorf("%d ids were put, want %d: the schedule is not due", got, 4*runLen)
+		if got := r.Counts().Put; got != 5*runLen {
+			t.Errorf("%d ids were put, want %d: the schedule was due, and is no more", got, 5*runLen)
 		}
 	})
 }

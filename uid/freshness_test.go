@@ -20,12 +20,9 @@ func TestPausesMakeNoIdTooOld(t *testing.T) {
 		return clock.now()
 	}})
 	for n := range 1000 {
-		call, name := func() (uid.ID, error) { return gen.Wait(t.Context()) }, "Wait"
-		if n%2 == 0 {
-			call, name = gen.Next, "Next"
-		}
-		if id, err := call(); err != nil || id == 0 {
-			t.Fatalf("call %d: %s() = %d, %v", n, name, id, err)
+		call := []string{"Next", "Wait"}[n%2]
+		if got, err := calls[call](t.Context(), gen, make([]uid.ID, 1)); got != 1 || err != nil {
+			t.Fatalf("call %d: %s() = %v", n, call, err)
 		}
 	}
 }

@@ -72,8 +72,6 @@ func TestSettledLayout(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), test.fault) {
 					t.Errorf("%s, %s: %v, want %q in the error", test.name, kind, err, test.fault)
 				}
-			} else if err != nil {
-				t.Errorf("%s, %s: %v", test.name, kind, err)
 			} else if made := opened(t, gen, err).(interface{ Layout() bits.Layout }); made.Layout() != test.layout || log.Count("uid: started", "layout_from="+test.from) != 1 {
 				t.Errorf("%s, %s: layout %v, want %v from %s; logged\n%s", test.name, kind, made.Layout(), test.layout, test.from, log.String())
 			}

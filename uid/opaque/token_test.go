@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,10 +21,6 @@ var (
 )
 
 const aText = "4EXXHVZ721QW3N4Q2AVWHBZ7YW"
-
-func canonical(text string) string {
-	return strings.NewReplacer("I", "1", "L", "1", "O", "0").Replace(strings.ToUpper(text))
-}
 
 func TestParseToken(t *testing.T) {
 	ones := opaque.Token(bytes.Repeat([]byte{0xff}, 16))
@@ -58,19 +55,14 @@ func TestParseToken(t *testing.T) {
 }
 
 func TestTokenInJSON(t *testing.T) {
-	type row struct {
-		Token   opaque.Token            `json:"token"`
-		ByToken map[opaque.Token]string `json:"byToken"`
-		Maybe   *opaque.Token           `json:"maybe"`
-		None    opaque.Token            `json:"none,omitzero"`
-	}
 	token := seal(t, sealer(t, "orders", key(1)), anID)
-	data, err := json.Marshal(row{Token: token, ByToken: map[opaque.Token]string{token: "x"}})
-	if want := `{"token":"` + aText + `","byToken":{"` + aText + `":"x"},"maybe":null}`; string(data) != want || err != nil {
+	byToken := map[opaque.Token]opaque.Token{token: token}
+	data, err := json.Marshal(byToken)
+	if want := `{"` + aText + `":"` + aText + `"}`; string(data) != want || err != nil {
 		t.Errorf("Marshal = %s, %v, want %s", data, err, want)
 	}
-	var back row
-	if err := json.Unmarshal(data, &back); err != nil || back.Token != token || back.ByToken[token] != "x" {
+	var back map[opaque.Token]opaque.Token
+	if err := json.Unmarshal(data, &back); err != nil || !maps.Equal(back, byToken) {
 		t.Errorf("Unmarshal = %v, %v", back, err)
 	}
 	for _, text := range []string{`""`, `"x"`, `1`, `true`, `{}`, `[1]`, `"` + aText + `0"`} {
@@ -85,10 +77,11 @@ func FuzzParseToken(f *testing.F) {
 	for _, text := range []string{aText, strings.ToLower(aText), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", "é"} {
 		f.Add(text)
 	}
+	canonical := strings.NewReplacer("I", "1", "L", "1", "O", "0")
 	f.Fuzz(func(t *testing.T, text string) {
 		token, err := opaque.ParseToken(text)
 		switch {
-		case err == nil && token.String() != canonical(text):
+		case err == nil && token.String() != canonical.Replace(strings.ToUpper(text)):
 			t.Errorf("%q is token %v", text, token)
 		case err != nil && (token != opaque.Token{} || !errors.Is(err, opaque.ErrSyntax)):
 			t.Errorf("%q is token %v, %v", text, token, err)

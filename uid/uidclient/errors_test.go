@@ -217,9 +217,7 @@ func TestRetryAfter(t *testing.T) {
 			}
 			servers[0].up()
 			time.Sleep(2 * time.Second)
-			if id, err := c.Next(); id != 129 || err != nil {
-				t.Errorf("Next() = %d, %v, want 129 after %v", id, err, want)
-			}
+			take(t, c, 129, 1)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,8 +20,7 @@ import (
 func ExampleNew() {
 	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
@@ -35,8 +35,7 @@ func ExampleNew() {
 	})
 	status, err := uidstatus.New(map[string]uid.Reporter{"orders": gen}, uidstatus.Config{Hosts: []string{"ops.example.com"}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	mux.Handle("/debug/uid/", onlyOperators(status))
 
@@ -64,13 +63,11 @@ func onlyOperators(h http.Handler) http.Handler {
 func ExampleConfig() {
 	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer tags.Close()
 	if _, err := tags.Next(context.Background(), "orders"); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	page, err := uidstatus.New(nil, uidstatus.Config{More: func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
@@ -80,8 +77,7 @@ func ExampleConfig() {
 		return all
 	}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	var document struct {
 		Generators []struct {
@@ -92,8 +88,7 @@ func ExampleConfig() {
 		}
 	}
 	if err := json.Unmarshal([]byte(page.String()), &document); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(document.Generators)
 	// Output: [{orders {1}}]

@@ -101,7 +101,6 @@ func TestMounted(t *testing.T) {
 		status   int
 		location string
 	}{
-		{"at the root", h, "/stats.json", 200, ""},
 		{"by a pattern", subtree("/debug/uid/", h), "/debug/uid/", 200, ""},
 		{"by a pattern, below", subtree("/debug/uid/", h), "/debug/uid/stats.json", 200, ""},
 		{"by a pattern with method and host", subtree("GET localhost/uid/", h), "http://localhost/uid/stats.json", 200, ""},
