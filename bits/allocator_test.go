@@ -1,7 +1,6 @@
 package bits_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -71,12 +70,10 @@ func TestIDsOfAnInstant(t *testing.T) {
 	}
 	end := bits.Snowflake().End()
 	for _, at := range []time.Time{bits.Snowflake().Epoch.Add(-1), end, {}, end.AddDate(1000, 0, 0)} {
-		if id, err := a.FirstID(at); !errors.Is(err, bits.ErrRange) {
-			t.Errorf("FirstID(%v) = %d, %v, want an error", at, id, err)
-		}
-		if id, err := a.LastID(at); !errors.Is(err, bits.ErrRange) {
-			t.Errorf("LastID(%v) = %d, %v, want an error", at, id, err)
-		}
+		_, err := a.FirstID(at)
+		need.Error(t, err, bits.ErrRange)
+		_, err = a.LastID(at)
+		need.Error(t, err, bits.ErrRange)
 	}
 	// The last tick of this layout is math.MaxInt64.
 	nanos := mustAllocator(t, bits.Layout{TimeBits: 63, Epoch: at, Unit: 1})
@@ -85,9 +82,8 @@ func TestIDsOfAnInstant(t *testing.T) {
 		t.Errorf("FirstID of the last tick = %d, %v, want %d", id, err, int64(math.MaxInt64))
 	}
 	for _, at := range []time.Time{end63, end63.AddDate(1000, 0, 0)} {
-		if id, err := nanos.FirstID(at); !errors.Is(err, bits.ErrRange) {
-			t.Errorf("FirstID(%v) = %d, %v, want an error", at, id, err)
-		}
+		_, err := nanos.FirstID(at)
+		need.Error(t, err, bits.ErrRange)
 	}
 	if id, err := a.LastID(end.Add(-1)); id != math.MaxInt64 || err != nil {
 		t.Errorf("LastID just before the end = %d, %v, want %d", id, err, int64(math.MaxInt64))
@@ -233,9 +229,7 @@ func FuzzParseLayout(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		layout, err := bits.ParseLayout(text)
 		if err != nil {
-			if !errors.Is(err, bits.ErrLayout) {
-				t.Fatalf("ParseLayout(%q): %v does not match ErrLayout", text, err)
-			}
+			need.Error(t, err, bits.ErrLayout)
 			return
 		}
 		need.Must(t, layout.Validate())

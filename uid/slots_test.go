@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -139,20 +140,14 @@ func TestSlotsAtTheEnd(t *testing.T) {
 	layout := bits.Layout{TimeBits: 61, SequenceBits: 2, Epoch: start, Unit: time.Nanosecond}
 	clock := clockAt(layout.End().Add(-3))
 	gen := newSlots(t, lease.NewStatic(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: quiet})
-	for {
-		id, err := gen.Next()
-		if err != nil {
-			if !errors.Is(err, uid.ErrNotReady) {
-				t.Error(err)
-			}
-			break
-		}
+	id, err := gen.Next()
+	for ; err == nil; id, err = gen.Next() {
 		if parts, _ := gen.Parse(id); id < 0 || parts.Tick < 1<<61-3 {
 			t.Fatalf("id %d of tick %d", id, parts.Tick)
 		}
 	}
+	need.Error(t, err, uid.ErrNotReady)
 	clock.step(time.Hour)
-	if _, err := gen.Next(); !errors.Is(err, uid.ErrTimeExhausted) {
-		t.Errorf("Next() = %v past the end", err)
-	}
+	_, err = gen.Next()
+	need.Error(t, err, uid.ErrTimeExhausted)
 }

@@ -119,9 +119,7 @@ func TestFailingWithoutRing(t *testing.T) {
 					t.Errorf("LastError is %v, Failing() = %t; want %v, %t", s.LastError, s.Failing(), errs, failing)
 				}
 				for _, err := range errs {
-					if !errors.Is(s.LastError, err) {
-						t.Errorf("LastError is %v, want %v", s.LastError, err)
-					}
+					need.Error(t, s.LastError, err)
 				}
 			}
 			want(false)

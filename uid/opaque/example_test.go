@@ -68,16 +68,6 @@ func ExampleSealer_Open() {
 	// opaque: malformed: "960121041164754944", want 26 characters of Crockford's base32, not 18
 }
 
-func ExampleParseToken() {
-	token, err := opaque.ParseToken("4exxhvz72lqw3n4q2avwhbz7yw") // as someone typed it
-	fmt.Println(token, err)
-	_, err = opaque.ParseToken("4EXX-HVZ7-21QW")
-	fmt.Println(err)
-	// Output:
-	// 4EXXHVZ721QW3N4Q2AVWHBZ7YW <nil>
-	// opaque: malformed: "4EXX-HVZ7-21QW", "-" at 5 is not a character of Crockford's base32, want 26 of them
-}
-
 func ExampleToken() {
 	type order struct {
 		ID    opaque.Token `json:"id"`
