@@ -2,7 +2,6 @@ package segment_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -40,11 +39,8 @@ func TestNewBesideStripe(t *testing.T) {
 		t.Helper()
 		_, err := segment.New(t.Context(), store, "orders", config)
 		_, tagged := openTags(t, store, segment.TagsConfig{Config: config}).Next(t.Context(), "orders")
-		for _, err := range []error{err, tagged} {
-			if !errors.Is(err, want) || errors.Is(err, uid.ErrUnavailable) {
-				t.Errorf("New and Tags: %v, want %v", err, want)
-			}
-		}
+		wantErr(t, err, want)
+		wantErr(t, tagged, want)
 	}
 	t.Run("New first", func(t *testing.T) {
 		for at := range 2 {
@@ -88,21 +84,17 @@ func TestNewBesideStripe(t *testing.T) {
 	})
 	t.Run("a tag of Striped's", func(t *testing.T) {
 		_, stores := stripes(1)
-		if _, err := segment.NewStriped(t.Context(), stores, "orders 1/2 x10", create); !errors.Is(err, segment.ErrUnknownTag) {
-			t.Errorf("NewStriped() = %v, want ErrUnknownTag", err)
-		}
-		if _, err := openTags(t, stores[0], segment.TagsConfig{Config: create.Config}).Next(t.Context(), "orders 1/2 x10"); !errors.Is(err, segment.ErrUnknownTag) {
-			t.Errorf("Next() = %v, want ErrUnknownTag", err)
-		}
+		_, err := segment.NewStriped(t.Context(), stores, "orders 1/2 x10", create)
+		wantErr(t, err, segment.ErrUnknownTag)
+		_, err = openTags(t, stores[0], segment.TagsConfig{Config: create.Config}).Next(t.Context(), "orders 1/2 x10")
+		wantErr(t, err, segment.ErrUnknownTag)
 	})
 	t.Run("another tag", func(t *testing.T) {
 		_, stores := stripes(2)
 		stripe(t, stores, create)
-		if gen, err := segment.New(t.Context(), stores[0], "order", create.Config); err != nil {
-			t.Errorf("New() = %v", err)
-		} else {
-			_ = gen.Close()
-		}
+		gen, err := segment.New(t.Context(), stores[0], "order", create.Config)
+		must(t, err)
+		must(t, gen.Close())
 	})
 }
 

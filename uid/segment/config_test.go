@@ -42,7 +42,4 @@ func TestDefaults(t *testing.T) {
 	if err := (StripedConfig{Block: 1 << 40}).Validate(); err != nil {
 		t.Errorf("Validate() = %v of the greatest block", err)
 	}
-	if DefaultStep != 1000 {
-		t.Errorf("DefaultStep is %d", DefaultStep)
-	}
 }

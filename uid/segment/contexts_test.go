@@ -30,24 +30,28 @@ var tagsCalls = map[string]func(context.Context, *segment.Tags) error{
 	},
 }
 
+// generators start what draws from one tag.
+var generators = map[string]func(context.Context, segment.Store, segment.Config) (uid.Generator, error){
+	"Counter": func(ctx context.Context, store segment.Store, config segment.Config) (uid.Generator, error) {
+		return segment.New(ctx, store, "orders", config)
+	},
+	"Striped": func(ctx context.Context, store segment.Store, config segment.Config) (uid.Generator, error) {
+		return segment.NewStriped(ctx, []segment.Store{store}, "orders", segment.StripedConfig{Config: config})
+	},
+}
+
 // A start ends with its context, or after the time-out of a load, whichever query of the store hangs.
 func TestStartsEnd(t *testing.T) {
 	create := segment.Config{Create: true}
-	starts := map[string]func(context.Context, segment.Store) error{
-		"New": func(ctx context.Context, store segment.Store) error {
-			g, err := segment.New(ctx, store, "orders", create)
+	starts := map[string]func(context.Context, segment.Store) error{}
+	for name, open := range generators {
+		starts[name] = func(ctx context.Context, store segment.Store) error {
+			g, err := open(ctx, store, create)
 			if err == nil {
 				err = g.Close()
 			}
 			return err
-		},
-		"Striped": func(ctx context.Context, store segment.Store) error {
-			s, err := segment.NewStriped(ctx, []segment.Store{store}, "orders", segment.StripedConfig{Config: create})
-			if err == nil {
-				err = s.Close()
-			}
-			return err
-		},
+		}
 	}
 	for name, call := range tagsCalls {
 		starts[name] = func(ctx context.Context, store segment.Store) error {
@@ -139,34 +143,24 @@ func TestCallsEnd(t *testing.T) {
 // Shutdown ends with its context, beside a load and a return that do not.
 func TestShutdownEnds(t *testing.T) {
 	config := segment.Config{Create: true, Step: 100, MaxStep: 100}
-	for name, open := range map[string]func(segment.Store) (draw func() (uid.ID, error), shutdown func(context.Context) error){
-		"Counter": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
-			g, err := segment.New(context.Background(), store, "orders", config)
-			must(t, err)
-			return g.Next, g.Shutdown
-		},
-		"Striped": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
-			s, err := segment.NewStriped(context.Background(), []segment.Store{store}, "orders", segment.StripedConfig{Config: config})
-			must(t, err)
-			return s.Next, s.Shutdown
-		},
-	} {
+	for name, open := range generators {
 		for _, draws := range []int{1, 60} { // without a load, and with one
 			synctest.Test(t, func(t *testing.T) {
 				store := new(counter)
-				draw, shutdown := open(store)
+				g, err := open(context.Background(), store, config)
+				must(t, err)
 				synctest.Wait()
 				store.takes.Store(int64(time.Hour))
 				store.deaf.Store(true)
 				for range draws {
-					_, err := draw()
+					_, err := g.Next()
 					must(t, err)
 				}
 				synctest.Wait()
 				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 				defer cancel()
 				began := time.Now()
-				if err := shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 300*time.Millisecond {
+				if err := g.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 300*time.Millisecond {
 					t.Errorf("%s, %d ids: %v after %v", name, draws, err, time.Since(began))
 				}
 				time.Sleep(3 * time.Hour) // the store returns

@@ -1,6 +1,7 @@
 package segment_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,39 +35,22 @@ func TestConfigFaults(t *testing.T) {
 		{segment.Config{Limit: math.MaxInt64}, []string{"Limit is 9223372036854775807, want 1 to 9223372036854775806"}},
 		{segment.Config{LoadAt: -1}, []string{"LoadAt is -1, want 1 to 99"}},
 	} {
-		g, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", c.config)
-		if err == nil {
-			g.Close()
-		}
-		if !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("New(%+v) = %v, want uid.ErrConfig", c.config, err)
-			continue
-		}
-		if n := strings.Count(err.Error(), ", want "); n != len(c.want) {
+		_, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", c.config)
+		wantErr(t, err, uid.ErrConfig, c.want...)
+		if n := strings.Count(fmt.Sprint(err), ", want "); n != len(c.want) {
 			t.Errorf("New(%+v) = %v, want %d faults", c.config, err, len(c.want))
 		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("New(%+v) = %v, want %q in it", c.config, err, want)
-			}
-		}
 	}
-	if _, err := segment.New(t.Context(), nil, "orders", segment.Config{}); !errors.Is(err, uid.ErrConfig) {
-		t.Errorf("New() = %v without a store, want uid.ErrConfig", err)
-	}
-	var bare struct{ segment.Store }
-	bare.Store = new(segmenttest.Memory)
-	if _, err := segment.New(t.Context(), bare, "orders", segment.Config{Create: true}); !errors.Is(err, uid.ErrConfig) {
-		t.Errorf("New() = %v for a store that cannot create, want uid.ErrConfig", err)
-	}
+	_, err := segment.New(t.Context(), nil, "orders", segment.Config{})
+	wantErr(t, err, uid.ErrConfig)
+	_, err = segment.New(t.Context(), plain{new(segmenttest.Memory)}, "orders", segment.Config{Create: true})
+	wantErr(t, err, uid.ErrConfig)
 }
 
 func TestCheckTag(t *testing.T) {
 	for _, tag := range []string{"", " a", "a ", "a\n", "\xff", strings.Repeat("x", segment.MaxTag+1)} {
 		_, err := segment.New(t.Context(), new(segmenttest.Memory), tag, segment.Config{Create: true})
-		if !errors.Is(err, segment.ErrUnknownTag) {
-			t.Errorf("New(%q) = %v, want ErrUnknownTag", tag, err)
-		}
+		wantErr(t, err, segment.ErrUnknownTag)
 	}
 	for _, tag := range []string{"a", "a b", "名前", strings.Repeat("x", segment.MaxTag)} {
 		if err := segment.CheckTag(tag); err != nil {
@@ -92,36 +76,24 @@ func TestUsedUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			must(t, store.Create(t.Context(), "orders", c.from, 300))
-			last := c.limit
-			if last == 0 {
-				last = math.MaxInt64 - 1
+			last := cmp.Or(c.limit, math.MaxInt64-1)
+			config := segment.Config{Step: c.step, Limit: c.limit}
+			g := open(t, store, config)
+			take(t, g, uid.ID(c.from), int(last-c.from+1))
+			asked := store.requests.Load()
+			for range 3 {
+				_, err := g.Next()
+				wantErr(t, err, segment.ErrUsedUp)
+				_, err = g.Wait(t.Context())
+				wantErr(t, err, segment.ErrUsedUp)
 			}
-			for start := range 3 {
-				g, err := segment.New(t.Context(), store, "orders", segment.Config{Step: c.step, Limit: c.limit})
-				if start > 0 {
-					if !errors.Is(err, segment.ErrUsedUp) {
-						t.Fatalf("New() = %v, want ErrUsedUp", err)
-					}
-					continue
-				}
-				if err != nil {
-					t.Fatalf("%+v: New() = %v", c, err)
-				}
-				defer g.Close()
-				take(t, g, uid.ID(c.from), int(last-c.from+1))
-				asked := store.requests.Load()
-				for range 3 {
-					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, uid.ErrUnavailable) {
-						t.Fatalf("%+v: Next() = %d, %v, want ErrUsedUp", c, id, err)
-					}
-					if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
-						t.Fatalf("%+v: Wait() = %d, %v, want ErrUsedUp", c, id, err)
-					}
-				}
-				if n := store.requests.Load(); c.step == c.limit && (asked != 1 || n != 1) {
-					t.Errorf("%+v: %d requests, then %d, though the first range ends at the limit", c, asked, n)
-				}
-				must(t, g.Close())
+			if n := store.requests.Load(); c.step == c.limit && (asked != 1 || n != 1) {
+				t.Errorf("%+v: %d requests, then %d, though the first range ends at the limit", c, asked, n)
+			}
+			must(t, g.Close())
+			for range 2 { // starts
+				_, err := segment.New(t.Context(), store, "orders", config)
+				wantErr(t, err, segment.ErrUsedUp)
 			}
 			if now := store.next(t); now != last+1 {
 				t.Errorf("%+v: the counter is %d, want %d", c, now, last+1)
@@ -151,15 +123,9 @@ func TestAbsurdAnswers(t *testing.T) {
 			return 0, 0, fmt.Errorf(`%w: "orders" in answers`, errors.Join(segment.ErrUnusable, uid.ErrConfig))
 		},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			g, err := segment.New(t.Context(), answer, "orders", segment.Config{})
-			if err == nil {
-				id, err := g.Next()
-				t.Fatalf("%s: Next() = %d, %v", name, id, err)
-			}
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, uid.ErrUnavailable) || !strings.Contains(err.Error(), `"orders" in answers`) {
-				t.Errorf("%s: New() = %v, want ErrUnusable with the tag and the store's name", name, err)
-			}
+		t.Run(name, func(t *testing.T) {
+			_, err := segment.New(t.Context(), answer, "orders", segment.Config{})
+			wantErr(t, err, segment.ErrUnusable, `"orders" in answers`)
 		})
 	}
 }
@@ -218,9 +184,8 @@ func TestUnusable(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
 			store.says.Store(&why)
-			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, uid.ErrUnavailable) {
-				t.Errorf("New() = %v, %v, want %v and not uid.ErrUnavailable", g, err, why)
-			}
+			_, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true})
+			wantErr(t, err, why)
 			store.says.Store(nil)
 			g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
 			synctest.Wait()
@@ -228,9 +193,8 @@ func TestUnusable(t *testing.T) {
 			take(t, g, 1, 10)
 			asked := store.requests.Load()
 			for range 600 {
-				if _, err := g.Wait(t.Context()); !errors.Is(err, why) || errors.Is(err, uid.ErrUnavailable) {
-					t.Fatalf("Wait() = %v, want %v and not uid.ErrUnavailable", err, why)
-				}
+				_, err := g.Wait(t.Context())
+				wantErr(t, err, why)
 				time.Sleep(time.Second)
 			}
 			if n := store.requests.Load() - asked; n < 9 || n > 11 {

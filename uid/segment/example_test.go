@@ -2,7 +2,6 @@ package segment_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -37,18 +36,6 @@ func ExampleNew() {
 	// Output:
 	// 1 2
 	// 3 4
-}
-
-// JSON has an id as a string, since JavaScript reads greater numbers wrongly.
-func ExampleNew_json() {
-	gen, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", segment.Config{Create: true})
-	check(err)
-	defer gen.Close()
-	id, err := gen.Next()
-	check(err)
-	order, err := json.Marshal(map[string]any{"id": id, "number": int64(id)})
-	fmt.Println(string(order), err)
-	// Output: {"id":"1","number":1} <nil>
 }
 
 func ExampleConfig() {

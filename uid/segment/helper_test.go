@@ -32,6 +32,7 @@ type counter struct {
 	says        atomic.Pointer[error] // what Reserve answers, if it is set
 	requests    atomic.Int64          // of Reserve
 	lists       atomic.Int64
+	all         bool // requests of every kind take their time or fail
 
 	// around, if it is set, calls do for a request, or does something else.
 	around func(ctx context.Context, method string, do func() error) error
@@ -71,7 +72,7 @@ func (c *counter) List(ctx context.Context) (counters []segment.CounterInfo, err
 
 func (c *counter) request(ctx context.Context, method string, do func() error) error {
 	work := func() error {
-		if method == "Reserve" || method == "Return" {
+		if c.all || method == "Reserve" || method == "Return" {
 			if err := c.wait(ctx); err != nil {
 				return err
 			}
@@ -122,6 +123,15 @@ func open(t *testing.T, store segment.Store, config segment.Config) *segment.Cou
 	must(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	return g
+}
+
+// wantErr wants an error that matches want and has the texts. It does not say that the store is unavailable, unless want does.
+func wantErr(t *testing.T, err, want error, texts ...string) {
+	t.Helper()
+	need.Error(t, err, want, texts...)
+	if want != uid.ErrUnavailable && errors.Is(err, uid.ErrUnavailable) {
+		t.Errorf("%v; want that the store is not unavailable", err)
+	}
 }
 
 // take takes n ids, which follow first.

@@ -46,22 +46,3 @@ func TestStorePanics(t *testing.T) {
 		t.Errorf("Close() = %v, want that 1000 ids are not returned", err)
 	}
 }
-
-// A panic of the policy is an error that names the policy.
-func TestPolicyPanics(t *testing.T) {
-	store, other := new(counter), new(counter)
-	config := segment.Config{Create: true, Step: 5, MaxStep: 5, RejectedTake: func(uid.Refusal) error { panic("no") }}
-	generators := []uid.Generator{
-		open(t, store, config),
-		stripe(t, []segment.Store{other}, segment.StripedConfig{Config: config}),
-	}
-	store.unavailable.Store(true)
-	other.unavailable.Store(true)
-	for _, g := range generators {
-		var err error
-		for err == nil {
-			_, err = g.Next()
-		}
-		wantPanic(t, err, "RejectedTake")
-	}
-}

@@ -24,9 +24,8 @@ func TestCloseGivesUpALoad(t *testing.T) {
 		take(t, g, 1, 42)
 		synctest.Wait()
 		began := time.Now()
-		ended := make(chan time.Duration)
-		go func() { _ = g.Shutdown(t.Context()); ended <- time.Since(began) }()
-		if took := <-ended; took > time.Second+time.Hour {
+		_ = g.Shutdown(t.Context())
+		if took := time.Since(began); took > time.Second+time.Hour {
 			t.Errorf("Shutdown() took %v, want a second and the time of the return", took)
 		}
 		if s := g.Stats(); s.Loads.Failures != 0 || s.LastError != nil {

@@ -1,7 +1,6 @@
 package segment_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,9 +33,8 @@ func TestStripeCounter(t *testing.T) {
 				if next < least || next > least+30 || next/10%3 != int64(i) {
 					t.Errorf("%q raised to %d: its next id is %d", tag, least, next)
 				}
-				if gen, err := segment.New(t.Context(), store, tag, segment.Config{}); !errors.Is(err, segment.ErrUnknownTag) {
-					t.Errorf("New(%q) = %v, %v, want ErrUnknownTag", tag, gen, err)
-				}
+				_, err = segment.New(t.Context(), store, tag, segment.Config{})
+				wantErr(t, err, segment.ErrUnknownTag)
 			}
 			s := stripe(t, stores, config)
 			for range 12 {
@@ -44,9 +42,7 @@ func TestStripeCounter(t *testing.T) {
 					t.Errorf("Next() = %d, %v above %d", id, err, least)
 				}
 			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, s.Close())
 		}
 	})
 	if id := (segment.CounterInfo{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
@@ -94,10 +90,8 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 			if want == uid.ErrRewound {
 				first.says.Store(&want)
 			}
-			for i, store := range []segment.Creator{first, second} {
-				next := []int64{21, 1}[i] // 21 is the end of the first
-				must(t, store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5))
-			}
+			must(t, first.Create(t.Context(), "orders 1/2 x10", 21, 5)) // its end
+			must(t, second.Create(t.Context(), "orders 2/2 x10", 1, 5))
 			config := segment.StripedConfig{Block: 10, Config: segment.Config{Limit: 40}}
 			s := stripe(t, []segment.Store{first, second}, config)
 			ids := make([]uid.ID, 20)
@@ -122,12 +116,7 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 func TestStripeCreatesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		counters[1].around = func(ctx context.Context, _ string, do func() error) error {
-			if err := counters[1].wait(ctx); err != nil {
-				return err
-			}
-			return do()
-		}
+		counters[1].all = true
 		counters[1].unavailable.Store(true)
 		config := segment.StripedConfig{Config: segment.Config{Create: true}}
 		s := stripe(t, stores, config)
@@ -140,9 +129,8 @@ func TestStripeCreatesLater(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].Tag != "orders" || all[0].Next != math.MaxInt64 || all[1].Tag != "orders 2/2 x1000" {
 			t.Errorf("the store has %+v, %v, want the tag spent beside the stripe", all, err)
 		}
-		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("New() = %v, want uid.ErrConfig", err)
-		}
+		_, err = segment.New(t.Context(), stores[1], "orders", config.Config)
+		wantErr(t, err, uid.ErrConfig)
 	})
 }
 
@@ -155,10 +143,8 @@ func TestStripeReopensNoForeignCounter(t *testing.T) {
 			for i, c := range counters {
 				must(t, c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10))
 			}
+			counters[1].all = true
 			counters[1].unavailable.Store(true)
-			counters[1].around = func(ctx context.Context, _ string, do func() error) error {
-				return cmp.Or(counters[1].wait(ctx), do())
-			}
 			s := stripe(t, stores, segment.StripedConfig{})
 			must(t, counters[1].Memory.Create(t.Context(), foreign, 1, 10))
 			counters[1].unavailable.Store(false)
@@ -204,7 +190,7 @@ func TestStripeCloseDuringAnOpening(t *testing.T) {
 		if err := s.Close(); err != nil || time.Since(began) < 900*time.Millisecond {
 			t.Errorf("Close() = %v after %v, want it to wait for Reserve and Return", err, time.Since(began))
 		}
-		now, err := counters[1].Memory.Raise(t.Context(), fmt.Sprintf("orders %d/2 x1000", 2), 0)
+		now, err := counters[1].Memory.Raise(t.Context(), "orders 2/2 x1000", 0)
 		if now != 1 || err != nil {
 			t.Errorf("the counter is %d, %v after Close, want 1", now, err)
 		}

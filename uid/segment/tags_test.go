@@ -64,9 +64,8 @@ func TestTags(t *testing.T) {
 				t.Errorf("%q is at %d, want 21", c.Tag, c.Next)
 			}
 		}
-		if _, err := tags.Next(t.Context(), "tag 1"); !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("Next() = %v after Close, want ErrClosed", err)
-		}
+		_, err = tags.Next(t.Context(), "tag 1")
+		wantErr(t, err, uid.ErrClosed)
 	})
 }
 
@@ -183,18 +182,12 @@ func TestTagsLimits(t *testing.T) {
 		}
 		time.Sleep(2 * segment.DefaultIdle)
 		for i := range 3 { // which have room again
-			if _, err := tags.Next(t.Context(), fmt.Sprint("tag ", 5+i)); err != nil {
-				t.Errorf("Next() = %v once all tags were idle", err)
-			}
+			_, err := tags.Next(t.Context(), fmt.Sprint("tag ", 5+i))
+			must(t, err)
 		}
-		if _, err := tags.Next(t.Context(), strings.Repeat("x", 129)); !errors.Is(err, segment.ErrUnknownTag) {
-			t.Errorf("Next() = %v, want ErrUnknownTag", err)
-		}
-		_, err := segment.NewTags(nil, segment.TagsConfig{Config: segment.Config{Step: -1}, MaxTags: -1, Idle: -1})
-		for _, want := range []string{"store is nil", "Step is -1", "MaxTags is -1", "Idle is -1ns"} {
-			if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), want) {
-				t.Errorf("NewTags() = %v, want %q in it", err, want)
-			}
-		}
+		_, err := tags.Next(t.Context(), strings.Repeat("x", 129))
+		wantErr(t, err, segment.ErrUnknownTag)
+		_, err = segment.NewTags(nil, segment.TagsConfig{Config: segment.Config{Step: -1}, MaxTags: -1, Idle: -1})
+		wantErr(t, err, uid.ErrConfig, "store is nil", "Step is -1", "MaxTags is -1", "Idle is -1ns")
 	})
 }
