@@ -50,40 +50,33 @@ func TestNarrowColumn(t *testing.T) {
 				t.Run(database+"/"+name+"/"+of, func(t *testing.T) {
 					var out logged.Text
 					store, s := lax(t, database, name, of, most-25, &out)
-					want := func(doing string, err error) {
+					want := func(err error) {
 						t.Helper()
-						if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "want BIGINT: ALTER TABLE") {
-							t.Errorf("%s = %v, want ErrUnusable and what to do", doing, err)
-						}
+						wantErr(t, err, segment.ErrUnusable, "want BIGINT: ALTER TABLE")
 					}
 					seen := map[uid.ID]bool{}
 					for range 3 { // processes
 						gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
 						if err != nil {
-							want("New()", err)
+							want(err)
 							continue
 						}
-						for {
-							id, err := gen.Next()
-							if err != nil {
-								want("Next()", err)
-								break
-							}
+						id, err := gen.Next()
+						for ; err == nil; id, err = gen.Next() {
 							if seen[id] || int64(id) > most {
 								t.Fatalf("id %d of a column up to %d; issued before: %v", id, most, seen[id])
 							}
 							seen[id] = true
 						}
-						if err := gen.Close(); err != nil {
-							t.Error(err)
-						}
+						want(err)
+						must(t, gen.Close())
 					}
 					if len(seen) != 20 {
 						t.Errorf("%d ids, want 20", len(seen))
 					}
 					_, err := store.Raise(t.Context(), "orders", most+1)
-					want("Raise()", err)
-					want("Create()", store.Create(t.Context(), "another", 1, 10))
+					want(err)
+					want(store.Create(t.Context(), "another", 1, 10))
 					if out.Count("level=WARN", "narrower than BIGINT", fmt.Sprintf("greatest=%d", most), "ALTER TABLE") != 1 || out.Count("level=WARN") != 1 {
 						t.Errorf("logged %s, want one warning", &out)
 					}
@@ -112,20 +105,14 @@ func TestTypes(t *testing.T) {
 					store, _ := lax(t, database, "LeafAlloc", of, 1, &out)
 					_, _, err := store.Reserve(t.Context(), "orders", 10)
 					if !works {
-						for _, err := range []error{err, store.Create(t.Context(), "another", 1, 10)} {
-							if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "want BIGINT") {
-								t.Errorf("got %v, want ErrUnusable", err)
-							}
-						}
+						wantErr(t, err, segment.ErrUnusable, "want BIGINT")
+						wantErr(t, store.Create(t.Context(), "another", 1, 10), segment.ErrUnusable, "want BIGINT")
 						return
 					}
-					if now, raised := store.Raise(t.Context(), "orders", 1<<62+1); now != 1<<62+1 || raised != nil || err != nil {
-						t.Fatalf("Raise() = %d, %v, after %v", now, raised, err)
-					}
+					must(t, err)
+					raises(t, store, 1<<62+1, 1<<62+1)
 					reserves(t, store, "orders", 7, 1<<62+1)
-					if done, err := store.Return(t.Context(), "orders", 1<<62+3, 1<<62+8); !done || err != nil {
-						t.Errorf("Return() = %v, %v", done, err)
-					}
+					returns(t, store, 1<<62+3, 1<<62+8, true)
 					if out.String() != "" {
 						t.Errorf("logged %s", &out)
 					}
@@ -154,12 +141,9 @@ func TestReadBack(t *testing.T) {
 					t.Errorf("Reserve(%d) = %d, %d, %v", c.n, first, n, err)
 				}
 			}
-			if now, err := store.Raise(t.Context(), "orders", 30); !errors.Is(err, segment.ErrUnusable) {
-				t.Errorf("Raise() = %d, %v, want ErrUnusable", now, err)
-			}
-			if now, err := store.Raise(t.Context(), "orders", 1); now != 20 || err != nil {
-				t.Errorf("the counter is %d, %v, want 20", now, err)
-			}
+			_, err := store.Raise(t.Context(), "orders", 30)
+			wantErr(t, err, segment.ErrUnusable)
+			raises(t, store, 1, 20) // where it was
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,6 +71,15 @@ func newLedger(t testing.TB, kind string) ledger {
 	must(t, l.counters.CreateGapless(t.Context(), "invoices", 1))
 	s.Exec(t, "CREATE TABLE %s (number BIGINT)", l.numbers) // without a key, so that a repeat is found
 	return l
+}
+
+// invoice draws a number in a transaction, which is rolled back if there is none.
+func invoice(db *gorm.DB, store *segmentsql.Store) (number int64, err error) {
+	err = db.Transaction(func(tx *gorm.DB) error {
+		number, err = store.NextGapless(tx, "invoices")
+		return err
+	})
+	return number, err
 }
 
 // record draws a number and inserts its row.
@@ -213,15 +221,11 @@ func TestGaplessBesideSegment(t *testing.T) {
 		seen := map[uid.ID]bool{}
 		draw := func() {
 			t.Helper()
-			err := s.DB.Transaction(func(tx *gorm.DB) error {
-				number, err := store.NextGapless(tx, "invoices")
-				if seen[uid.ID(number)] {
-					t.Errorf("number %d was drawn before", number)
-				}
-				seen[uid.ID(number)] = true
-				return err
-			})
-			must(t, err)
+			number, err := invoice(s.DB, store)
+			if seen[uid.ID(number)] || err != nil {
+				t.Errorf("number %d, %v; drawn before: %v", number, err, seen[uid.ID(number)])
+			}
+			seen[uid.ID(number)] = true
 		}
 		draw()
 		id, err := gen.Next()
@@ -231,12 +235,8 @@ func TestGaplessBesideSegment(t *testing.T) {
 			}
 			seen[id] = true
 		}
-		if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "gapless") {
-			t.Errorf("Next() = %d, %v, want that the counter is gapless", id, err)
-		}
-		if err := gen.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, err, segment.ErrUnusable, "gapless")
+		must(t, gen.Close())
 		draw()
 		before := len(seen)
 		s.Exec(t, "UPDATE %s SET max_id = max_id + step WHERE biz_tag = 'invoices'", s.Table) // as Leaf reserves
@@ -245,8 +245,7 @@ func TestGaplessBesideSegment(t *testing.T) {
 		if next, err := store.Raise(t.Context(), "invoices", 0); len(seen) != before+2 || int(next) < before+3 || err != nil {
 			t.Errorf("the next number is %d, %v, after %d", next, err, len(seen))
 		}
-		if gen, err := segment.New(t.Context(), store, "invoices", segment.Config{Step: 5}); !errors.Is(err, segment.ErrUnusable) {
-			t.Errorf("New() = %v, %v, want ErrUnusable", gen, err)
-		}
+		_, err = segment.New(t.Context(), store, "invoices", segment.Config{Step: 5})
+		wantErr(t, err, segment.ErrUnusable)
 	})
 }

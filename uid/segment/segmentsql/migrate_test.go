@@ -2,7 +2,6 @@ package segmentsql_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -73,20 +72,15 @@ func TestFromAutoIncrement(t *testing.T) {
 			insertOrders(t, s, store, want)
 		}
 		var rows, keys int64
-		err := s.DB.Raw(fmt.Sprintf("SELECT COUNT(*) AS n FROM %s", s.Table)).Scan(&rows).Error
-		if err == nil {
-			err = s.DB.Raw(fmt.Sprintf("SELECT MAX(id) AS n FROM %s", s.Table)).Scan(&keys).Error
-		}
-		if rows != 250 || keys != 250 || err != nil {
-			t.Errorf("%d rows with keys up to %d, %v, want 250", rows, keys, err)
+		must(t, s.DB.Raw(fmt.Sprintf("SELECT COUNT(*), MAX(id) FROM %s", s.Table)).Row().Scan(&rows, &keys))
+		if rows != 250 || keys != 250 {
+			t.Errorf("%d rows with keys up to %d, want 250", rows, keys)
 		}
 		s.Exec(t, "INSERT INTO %s (id, buyer) VALUES (9223372036854775807, 'ann')", s.Table)
-		if next, err := store.RaiseAbove(t.Context(), "orders", s.Table, "id"); !errors.Is(err, segment.ErrUsedUp) {
-			t.Errorf("RaiseAbove() = %d, %v beside the greatest key of all, want ErrUsedUp", next, err)
-		}
-		if _, err := store.RaiseAbove(t.Context(), "none", s.Table, "id"); err == nil {
-			t.Error("RaiseAbove() raised a counter that is not there")
-		}
+		_, err := store.RaiseAbove(t.Context(), "orders", s.Table, "id")
+		wantErr(t, err, segment.ErrUsedUp)
+		_, err = store.RaiseAbove(t.Context(), "none", s.Table, "id")
+		wantErr(t, err, nil)
 		if _, err := store.RaiseAbove(t.Context(), "orders", s.Table, "buyer"); err == nil || strings.Contains(err.Error(), "panic") {
 			t.Errorf("RaiseAbove() = %v for a column that is no key", err)
 		}

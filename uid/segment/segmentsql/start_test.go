@@ -25,12 +25,9 @@ func TestSilentStart(t *testing.T) {
 		var out logged.Text
 		db := s.Reopen(t, nil, gorm.Config{Logger: logger.New(log.New(&out, "", 0), logger.Config{LogLevel: logger.Error})})
 		store := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table})
-		if counters, err := store.List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
-			t.Errorf("List() = %v, %v, want ErrUnknownTag", counters, err)
-		}
-		if err := open(t, store, "orders", segment.Config{Create: true}).Close(); err != nil {
-			t.Error(err)
-		}
+		_, err := store.List(t.Context())
+		wantErr(t, err, segment.ErrUnknownTag)
+		must(t, open(t, store, "orders", segment.Config{Create: true}).Close())
 		if out.String() != "" {
 			t.Errorf("printed %s", &out)
 		}
@@ -50,9 +47,7 @@ func TestPoolIsFull(t *testing.T) {
 			_, _, err := store.Reserve(ctx, "orders", 1)
 			return err
 		})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the connection pool is exhausted, 1 of 1 are in use") {
-			t.Errorf("Reserve() = %v, want that the pool is full", err)
-		}
+		wantErr(t, err, context.DeadlineExceeded, "the connection pool is exhausted, 1 of 1 are in use")
 		reserves(t, store, "orders", 1, 1)
 	})
 }
@@ -68,9 +63,7 @@ func TestEqualTags(t *testing.T) {
 		reserves(t, store, tag, 10, int64(1+10*i))
 	}
 	for _, tag := range []string{"Orders", "órders"} {
-		if err := store.Create(t.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) {
-			t.Errorf("Create(%q) = %v, want ErrTagExists", tag, err)
-		}
+		wantErr(t, store.Create(t.Context(), tag, 1, 10), segment.ErrTagExists)
 		if out.Count("level=WARN", "share one counter", "tag="+tag, "row=orders") != 1 {
 			t.Errorf("logged %s, want one warning about %s", &out, tag)
 		}

@@ -17,7 +17,7 @@ import (
 	"gorm.io/gorm"
 )
 
-var must = need.Must
+var must, wantErr = need.Must, need.Error
 
 func TestMain(m *testing.M) {
 	segmenttest.Child(func(address string) (segment.Store, error) {
@@ -65,6 +65,22 @@ func reserves(t *testing.T, store *segmentsql.Store, tag string, n, first int64)
 	t.Helper()
 	if f, c, err := store.Reserve(t.Context(), tag, n); f != first || n != 0 && c != n || err != nil {
 		t.Fatalf("Reserve(%q, %d) = %d, %d, %v, want ids from %d", tag, n, f, c, err, first)
+	}
+}
+
+// returns gives a range of orders back, and wants that it is done or not.
+func returns(t *testing.T, store *segmentsql.Store, first, next int64, want bool) {
+	t.Helper()
+	if done, err := store.Return(t.Context(), "orders", first, next); done != want || err != nil {
+		t.Errorf("Return(%d, %d) = %v, %v, want %v", first, next, done, err, want)
+	}
+}
+
+// raises raises the counter orders, and wants it at a number then.
+func raises(t *testing.T, store *segmentsql.Store, next, want int64) {
+	t.Helper()
+	if now, err := store.Raise(t.Context(), "orders", next); now != want || err != nil {
+		t.Errorf("Raise(%d) = %d, %v, want %d", next, now, err, want)
 	}
 }
 
@@ -191,14 +207,10 @@ func TestReturnsWithoutTransactions(t *testing.T) {
 	db := s.Open(t, s.URL)
 	above := segmentsql.NewLeafAlloc(db, segmentsql.Config{Table: s.Table})
 	err := db.Callback().Raw().After("gorm:raw").Register("test:below", func(*gorm.DB) {
-		if done, err := below.Return(t.Context(), "orders", 1, 11); !done || err != nil {
-			t.Errorf("Return() of the range below = %v, %v", done, err)
-		}
+		returns(t, below, 1, 11, true)
 	})
 	must(t, err)
-	if done, err := above.Return(t.Context(), "orders", 11, 21); !done || err != nil {
-		t.Errorf("Return() of the range above = %v, %v", done, err)
-	}
+	returns(t, above, 11, 21, true)
 }
 
 // A counter that nothing could be reserved of is not created.
