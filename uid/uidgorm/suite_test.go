@@ -2,11 +2,9 @@ package uidgorm_test
 
 import (
 	"context"
-	"errors"
 	"log"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -22,7 +20,7 @@ import (
 	"github.com/uidring/uidring/uid/uidgorm"
 )
 
-var must = need.Must
+var must, wantError = need.Must, need.Error
 
 func TestMain(m *testing.M) {
 	// GORM never ends the goroutine that it starts for PrepareStmt.
@@ -163,19 +161,6 @@ func wantAsked(t *testing.T, gen *counter, want ...int) {
 	t.Helper()
 	if !slices.Equal(gen.asked, want) {
 		t.Errorf("the generator was asked for %v ids, want %v", gen.asked, want)
-	}
-}
-
-// wantError checks that err matches a sentinel, and that its text has the parts.
-func wantError(t *testing.T, err, sentinel error, parts ...string) {
-	t.Helper()
-	if !errors.Is(err, sentinel) {
-		t.Fatalf("error %v, want one that matches %v, with %q", err, sentinel, parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q\nis not in %v", part, err)
-		}
 	}
 }
 
