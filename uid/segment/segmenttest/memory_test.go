@@ -17,20 +17,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // faulty has the writes of a Memory fail.
 type faulty struct {
 	*segmenttest.Memory
-	fault atomic.Pointer[func(ctx context.Context, do func()) error]
+	fault atomic.Pointer[func(ctx context.Context, do func() error) error]
 }
 
-func (f *faulty) set(fault func(ctx context.Context, do func()) error) { f.fault.Store(&fault) }
+func (f *faulty) set(fault func(ctx context.Context, do func() error) error) { f.fault.Store(&fault) }
 
-func (f *faulty) run(ctx context.Context, do func() error) (err error) {
-	fault := f.fault.Load()
-	if fault == nil {
-		return do()
+func (f *faulty) run(ctx context.Context, do func() error) error {
+	if fault := f.fault.Load(); fault != nil {
+		return (*fault)(ctx, do)
 	}
-	if failed := (*fault)(ctx, func() { err = do() }); failed != nil {
-		return failed
-	}
-	return err
+	return do()
 }
 
 func (f *faulty) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
@@ -57,14 +53,15 @@ func backend(*testing.T) segmenttest.Backend {
 		Store: func(*testing.T) segment.Store { return m },
 		Faulty: func(*testing.T) (segment.Store, segmenttest.Faults) {
 			f := &faulty{Memory: m}
+			lose := func() { f.set(func(context.Context, func() error) error { return errLost }) }
 			return f, segmenttest.Faults{
 				LoseAnswer: func(then func()) {
-					f.set(func(_ context.Context, do func()) error { do(); then(); return errLost })
+					f.set(func(_ context.Context, do func() error) error { _ = do(); then(); return errLost })
 				},
-				LoseWrite: func() { f.set(func(context.Context, func()) error { return errLost }) },
-				Cut:       func() { f.set(func(context.Context, func()) error { return errLost }) },
+				LoseWrite: lose,
+				Cut:       lose,
 				Hang: func() {
-					f.set(func(ctx context.Context, _ func()) error { <-ctx.Done(); return ctx.Err() })
+					f.set(func(ctx context.Context, _ func() error) error { <-ctx.Done(); return ctx.Err() })
 				},
 				Heal: func() { f.fault.Store(nil) },
 			}
