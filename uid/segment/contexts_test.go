@@ -3,6 +3,7 @@ package segment_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,6 +29,17 @@ var tagsCalls = map[string]func(context.Context, *segment.Tags) error{
 		_, err := tags.WaitN(ctx, "orders", make([]uid.ID, 1))
 		return err
 	},
+}
+
+// ends wants that a call ends with its context, after a time.
+func ends(t *testing.T, name string, after time.Duration, call func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), after)
+	defer cancel()
+	began := time.Now()
+	if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != after {
+		t.Errorf("%s: %v after %v, want the end of its context", name, err, time.Since(began))
+	}
 }
 
 // generators start what draws from one tag.
@@ -128,14 +140,9 @@ func TestCallsEnd(t *testing.T) {
 		for err := error(nil); err == nil; _, err = tags.TryClaim("orders", 1000) {
 		}
 		for name, call := range calls {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			back := time.AfterFunc(time.Hour, func() { unavailable(false) })
-			began := time.Now()
-			if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
-				t.Fatalf("%s: %v after %v, want the end of its context", name, err, time.Since(began))
-			}
+			ends(t, name, time.Minute, call)
 			back.Stop()
-			cancel()
 		}
 	})
 }
@@ -157,12 +164,7 @@ func TestShutdownEnds(t *testing.T) {
 					must(t, err)
 				}
 				synctest.Wait()
-				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-				defer cancel()
-				began := time.Now()
-				if err := g.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 300*time.Millisecond {
-					t.Errorf("%s, %d ids: %v after %v", name, draws, err, time.Since(began))
-				}
+				ends(t, fmt.Sprint(name, " after ", draws), 300*time.Millisecond, g.Shutdown)
 				time.Sleep(3 * time.Hour) // the store returns
 			})
 		}

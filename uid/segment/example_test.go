@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
@@ -36,17 +34,6 @@ func ExampleNew() {
 	// Output:
 	// 1 2
 	// 3 4
-}
-
-func ExampleConfig() {
-	config := segment.Config{
-		Ahead: time.Hour, // ids last nearly that long while the store is unavailable
-		Limit: 1<<53 - 1, // the greatest number that JavaScript reads
-		Step:  -1,        // wrong
-	}
-	_, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", config)
-	fmt.Println(errors.Is(err, uid.ErrConfig))
-	// Output: true
 }
 
 func ExampleNewTags() {

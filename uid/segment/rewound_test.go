@@ -86,12 +86,3 @@ func TestCloseOfARewoundStore(t *testing.T) {
 		})
 	}
 }
-
-// The first id of a counter at 0 is 1: 0 is no id.
-func TestCounterAtZero(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		must(t, store.Create(t.Context(), "orders", 0, 10))
-		take(t, open(t, store, segment.Config{}), 1, 25)
-	})
-}

@@ -136,9 +136,8 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 			t.Errorf("Next() = %v with both unavailable, want uid.ErrUnavailable", err)
 		}
 		counters[0].unavailable.Store(false)
-		if _, err := s.Wait(t.Context()); err != nil {
-			t.Errorf("Wait() = %v with one store back", err)
-		}
+		_, err = s.Wait(t.Context())
+		must(t, err)
 		counters[0].unavailable.Store(true)
 		refused(t, stores, config, uid.ErrUnavailable, "")
 	})

@@ -30,12 +30,7 @@ func TestTagsShutdownBesideIdleTags(t *testing.T) {
 			time.Sleep(75*time.Minute + time.Second) // 16 tags are being closed
 			go tags.Next(context.Background(), "another")
 			synctest.Wait()
-			began := time.Now()
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			if err := tags.Shutdown(ctx); err == nil || time.Since(began) > 100*time.Millisecond {
-				t.Errorf("deaf %v: Shutdown() = %v after %v, want an error within 100 ms", deaf, err, time.Since(began))
-			}
+			ends(t, fmt.Sprint("deaf ", deaf), 100*time.Millisecond, tags.Shutdown)
 			time.Sleep(2 * time.Hour)
 		})
 	}

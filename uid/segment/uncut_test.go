@@ -40,16 +40,10 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	time.Sleep(time.Hour)
 }
 
-func calmWorld() *world {
-	w := newWorld(1)
-	w.calm = true
-	return w
-}
-
 // Close returns the ids of a run that the source has made and the ring has not.
 func TestCloseReturnsTheRunOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := calmWorld()
+		w := newWorld(1, true)
 		closeMeanwhile(t, w, func(*loader) {})
 		if w.next != 22 {
 			t.Errorf("the counter is %d, want 22, as 21 ids were issued", w.next)
@@ -60,7 +54,7 @@ func TestCloseReturnsTheRunOnItsWay(t *testing.T) {
 // A generator that closes reserves no more ids: its empty ring needs none.
 func TestClosingNeedsNoLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		closeMeanwhile(t, calmWorld(), func(l *loader) {
+		closeMeanwhile(t, newWorld(1, true), func(l *loader) {
 			for left := true; left; {
 				run, load, err := l.advance()
 				if load != nil || err != nil {
