@@ -28,9 +28,8 @@ func wantRisks(t *testing.T, db *gorm.DB, table string, settings ...string) {
 		if err := store.Create(t.Context(), tag, 1, 10); err != nil && !errors.Is(err, segment.ErrTagExists) {
 			t.Fatal(err)
 		}
-		if _, _, err := store.Reserve(t.Context(), tag, 10); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := store.Reserve(t.Context(), tag, 10)
+		must(t, err)
 	}
 	for _, s := range settings {
 		setting, value, _ := strings.Cut(s, " ")
@@ -122,11 +121,9 @@ func TestWarnsOfTable(t *testing.T) {
 				if strings.Contains(row.table, aria) && !s.MariaDB(t) {
 					return
 				}
-				plain := *s
-				plain.URL = s.Plain()
-				url := plain.URL
+				url := s.Plain()
 				if row.option != "" {
-					url = plain.With(row.option)
+					url = (&dbtest.Store{URL: url}).With(row.option)
 				}
 				for statement := range strings.SplitSeq(row.table, "; ") {
 					s.Exec(t, "%s", fmt.Sprintf(statement+"%[2]s", s.Table, ""))

@@ -2,6 +2,7 @@ package segmentsql_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -82,10 +83,14 @@ func invoice(db *gorm.DB, store *segmentsql.Store) (number int64, err error) {
 	return number, err
 }
 
+func (l ledger) insert(tx *gorm.DB, number int64) error {
+	return tx.Exec("INSERT INTO "+l.numbers+" (number) VALUES (?)", number).Error
+}
+
 // record draws a number and inserts its row.
 func (l ledger) record(tx *gorm.DB) error {
 	number, err := l.counters.NextGapless(tx, "invoices")
-	return errors.Join(err, tx.Exec("INSERT INTO "+l.numbers+" (number) VALUES (?)", number).Error)
+	return errors.Join(err, l.insert(tx, number))
 }
 
 // want wants the numbers from 1 to n in the table, and n+1 next.
@@ -144,19 +149,10 @@ func TestGapless(t *testing.T) {
 					return l.DB.Transaction(func(tx *gorm.DB) error { return errors.Join(end, tx.Transaction(l.record)) })
 				},
 				func(end error) error {
-					tx, err := pool.BeginTx(t.Context(), nil)
-					if err != nil {
-						return err
-					}
-					defer tx.Rollback()
-					number, err := l.counters.NextGaplessTx(t.Context(), tx, "invoices")
-					if err == nil {
-						_, err = tx.Exec(fmt.Sprintf("INSERT INTO %s (number) VALUES (%d)", l.numbers, number))
-					}
-					if err := errors.Join(err, end); err != nil {
-						return err
-					}
-					return tx.Commit()
+					return l.DB.Transaction(func(tx *gorm.DB) error {
+						number, err := l.counters.NextGaplessTx(t.Context(), tx.Statement.ConnPool.(*sql.Tx), "invoices")
+						return errors.Join(err, l.insert(tx, number), end)
+					})
 				},
 			}
 			var committed atomic.Int64

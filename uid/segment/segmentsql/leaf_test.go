@@ -40,10 +40,8 @@ func TestSharedWithLeaf(t *testing.T) {
 				t.Helper()
 				var maxID int64
 				err := s.DB.Transaction(func(tx *gorm.DB) error {
-					if err := tx.Exec("UPDATE " + s.Table + " SET max_id = max_id + step WHERE biz_tag = 'orders'").Error; err != nil {
-						return err
-					}
-					return tx.Raw("SELECT max_id FROM " + s.Table + " WHERE biz_tag = 'orders'").Scan(&maxID).Error
+					update := tx.Exec("UPDATE " + s.Table + " SET max_id = max_id + step WHERE biz_tag = 'orders'")
+					return errors.Join(update.Error, tx.Raw("SELECT max_id FROM "+s.Table+" WHERE biz_tag = 'orders'").Scan(&maxID).Error)
 				})
 				if err != nil || maxID != want {
 					t.Fatalf("max_id is %d, %v, want %d", maxID, err, want)

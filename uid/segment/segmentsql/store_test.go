@@ -154,8 +154,7 @@ func isolation(t *testing.T) (name string) {
 	return name
 }
 
-// Ranges stay disjoint at every level of isolation, and however GORM sends
-// statements.
+// Ranges stay disjoint at every level of isolation.
 func TestIsolation(t *testing.T) {
 	need.Time(t)
 	options := map[string][]string{
@@ -164,10 +163,6 @@ func TestIsolation(t *testing.T) {
 			"default_transaction_isolation=read%20committed",
 			"default_transaction_isolation=repeatable%20read",
 			"default_transaction_isolation=serializable",
-			"default_query_exec_mode=exec",
-			"default_query_exec_mode=simple_protocol",
-			"default_query_exec_mode=cache_describe",
-			"default_query_exec_mode=describe_exec",
 		},
 		"sqlite": {"_txlock=deferred", "_txlock=exclusive", "_journal_mode=WAL"},
 	}
