@@ -16,19 +16,10 @@ import (
 	"github.com/uidring/uidring/uid/uidgorm"
 )
 
-var (
-	_ gorm.Plugin       = (*uidgorm.Plugin)(nil)
-	_ uidgorm.KeySource = (*uid.Cached)(nil)
-	_ uidgorm.KeySource = (*uid.Default)(nil)
-)
-
 func TestUse(t *testing.T) {
 	s := newStore(t, "sqlite")
 	gen := s.gen
 	wantError(t, s.db.Use(uidgorm.New(gen, uidgorm.Config{})), gorm.ErrRegistered)
-	if name := uidgorm.New(gen, uidgorm.Config{}).Name(); name != "uidgorm" {
-		t.Errorf("the name is %q", name)
-	}
 	fresh := s.Reopen(t, nil, gorm.Config{})
 	wantError(t, fresh.Use(uidgorm.New(nil, uidgorm.Config{})), uid.ErrConfig, "uidgorm: invalid config: gen is nil, want a generator")
 	wantError(t, fresh.Use(&uidgorm.Plugin{}), uid.ErrConfig, "Plugin is zero, want one from New")

@@ -47,10 +47,6 @@ func (c *counter) NextN(ids []uid.ID) (int, error) {
 	if c.fill != nil {
 		return c.fill(ids)
 	}
-	return c.deal(ids)
-}
-
-func (c *counter) deal(ids []uid.ID) (int, error) {
 	for i := range ids {
 		ids[i] = c.next
 		c.next++

@@ -113,13 +113,9 @@ var ways = []way{
 	structs("a slice", 3, func(db *gorm.DB, items []Item) error { return db.Create(items).Error }),
 	structs("a pointer to a slice", 3, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error }),
 	structs("a slice of pointers", 3, func(db *gorm.DB, items []Item) error { return db.Create(pointers(items)).Error }),
-	structs("a pointer to a slice of pointers", 3, func(db *gorm.DB, items []Item) error { return db.Create(new(pointers(items))).Error }),
 	structs("an array of pointers", 2, func(db *gorm.DB, items []Item) error { return db.Create([2]*Item(pointers(items))).Error }),
 	structs("a pointer to an array", 2, func(db *gorm.DB, items []Item) error { return db.Create((*[2]Item)(items)).Error }),
 	structs("in batches", 7, func(db *gorm.DB, items []Item) error { return db.CreateInBatches(items, 3).Error }, 3, 3, 1),
-	structs("a batch size of the session", 4, func(db *gorm.DB, items []Item) error {
-		return db.Session(&gorm.Session{CreateBatchSize: 2}).Create(&items).Error
-	}, 2, 2),
 	keyed("some keys set", []uid.ID{0, 7, 0}, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error }, 2),
 	keyed("all keys set", []uid.ID{7, 8}, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error }),
 	keyed("a set key in a copy", []uid.ID{7}, func(db *gorm.DB, items []Item) error { return db.Create(items[0]).Error }),
@@ -137,7 +133,6 @@ var ways = []way{
 	maps("a pointer to a map", 1, func(db *gorm.DB, rows []map[string]any) error { return db.Create(&rows[0]).Error }),
 	maps("maps", 3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows).Error }),
 	maps("a pointer to maps", 3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(&rows).Error }),
-	maps("maps in batches", 3, func(db *gorm.DB, rows []map[string]any) error { return db.CreateInBatches(rows, 2).Error }, 2, 1),
 	maps("a map with a zero key", 7, func(db *gorm.DB, rows []map[string]any) error {
 		for i, zero := range []any{nil, 0, uid.ID(0), new(uid.ID), (*uid.ID)(nil), sql.NullInt64{Int64: 9}, sql.NullInt64{Valid: true}} {
 			rows[i][[]string{"id", "ID"}[i%2]] = zero
@@ -173,17 +168,11 @@ var ways = []way{
 		return []uid.ID{item.ID}, err
 	}},
 	structs("generics", 1, func(db *gorm.DB, items []Item) error { return gorm.G[Item](db).Create(context.Background(), &items[0]) }),
-	structs("generics in batches", 3, func(db *gorm.DB, items []Item) error {
-		return gorm.G[Item](db).CreateInBatches(context.Background(), &items, 2)
-	}, 2, 1),
 	{"generics, by assignment", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
 		name := clause.Assignment{Column: clause.Column{Name: "name"}, Value: "new"}
 		return []uid.ID{first}, gorm.G[Item](db).Set(name).Create(context.Background())
 	}},
 	structs("an insert clause", 1, func(db *gorm.DB, items []Item) error { return db.Clauses(clause.Insert{}).Create(&items).Error }),
-	structs("an upsert that finds nothing", 2, func(db *gorm.DB, items []Item) error {
-		return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&items).Error
-	}),
 	structs("do nothing that finds nothing", 2, func(db *gorm.DB, items []Item) error { return db.Clauses(none).Create(&items).Error }),
 }
 
