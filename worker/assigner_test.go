@@ -22,8 +22,6 @@ type assigner struct {
 	name  string
 	table string // without a prefix
 	key   string // the column that holds numbers
-	doing string // how errors of a start begin
-	open  func(db *gorm.DB, opts []option) subject
 }
 
 // subject is what all assigners can do.
@@ -34,11 +32,8 @@ type subject interface {
 }
 
 var (
-	registry = assigner{"registry", "WORKER_NODE", "id", "worker: register in ", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
-	leaser   = assigner{"leaser", "WORKER_LEASE", "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
-
-	// first is the first number that any of them takes.
-	first int64 = 1
+	registry = assigner{"registry", "WORKER_NODE", "id"}
+	leaser   = assigner{"leaser", "WORKER_LEASE", "worker_id"}
 
 	registries = []assigner{registry}
 	leasers    = []assigner{leaser}
@@ -56,9 +51,13 @@ func logTo(l *slog.Logger) option { return lease.Config{Logger: l} }
 var (
 	silent = slog.New(slog.DiscardHandler)
 	quiet  = logTo(silent)
+
+	// quickly has a Leaser look at its row often.
+	quickly = lease.Config{Expiry: 100 * time.Millisecond}
 )
 
-func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
+func (s *store) configs(opts []option) (table worker.StoreConfig, config lease.Config) {
+	table, config = worker.StoreConfig{Prefix: s.prefix}, lease.Config{Node: node}
 	for _, opt := range opts {
 		switch opt := opt.(type) {
 		case worker.StoreConfig:
@@ -72,8 +71,16 @@ func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
 	return table, config
 }
 
-func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
-	table, config := configs(opts)
+// on returns the assigner under test on db.
+func (s *store) on(db *gorm.DB, opts ...option) subject {
+	if s.assigner == registry {
+		return s.registry(db, opts...)
+	}
+	return s.leaser(db, opts...)
+}
+
+func (s *store) registry(db *gorm.DB, opts ...option) *worker.Registry {
+	table, config := s.configs(opts)
 	return worker.NewRegistry(db, worker.RegistryConfig{
 		Prefix: table.Prefix, NoSchema: table.NoSchema, Node: config.Node, Logger: config.Logger,
 	})
@@ -85,24 +92,11 @@ type leaserOn struct {
 	*worker.Store
 }
 
-func newLeaser(db *gorm.DB, opts []option) leaserOn {
-	table, config := configs(opts)
-	s := worker.NewStore(db, table)
-	return leaserOn{lease.New(s, config), s}
+func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn {
+	table, config := s.configs(opts)
+	store := worker.NewStore(db, table)
+	return leaserOn{lease.New(store, config), store}
 }
-
-func (s *store) options(opts []option) []option {
-	return append([]option{worker.StoreConfig{Prefix: s.prefix}, lease.Config{Node: node}}, opts...)
-}
-
-// on returns the assigner under test on db.
-func (s *store) on(db *gorm.DB, opts ...option) subject { return s.open(db, s.options(opts)) }
-
-func (s *store) registry(db *gorm.DB, opts ...option) *worker.Registry {
-	return newRegistry(db, s.options(opts))
-}
-
-func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn { return newLeaser(db, s.options(opts)) }
 
 // take has a take a number, which is held until the test ends; the rest of its
 // time is not given back.

@@ -22,10 +22,7 @@ func ExampleNewLeaser_migration() {
 		Created time.Time `gorm:"index"`
 		UID     *uid.ID   // nil until the row is migrated
 	}
-	db, err := dbtest.Open(":memory:")
-	if err != nil {
-		log.Fatal(err)
-	}
+	db := open(":memory:")
 	defer dbtest.Close(db)
 	if err := db.AutoMigrate(&Order{}); err != nil {
 		log.Fatal(err)
@@ -53,56 +50,36 @@ func ExampleNewLeaser_migration() {
 		log.Fatal(err)
 	}
 
-	// migrate gives ids to rows that have none, the oldest first. Each batch begins where the last one
-	// ended. After a crash, migrate continues with the rows that have no id yet.
-	migrate := func(batches int) error {
-		old, err := uid.NewBackfill(ctx, leaser, uid.BackfillConfig{Layout: layout, MaxTicks: 1})
-		if err != nil {
-			return err
-		}
-		defer old.Close()
-		for last := (Order{}); batches > 0; batches-- {
-			var rows []Order
-			if err := db.Where("uid IS NULL AND (created, old_id) > (?, ?)", last.Created, last.OldID).Order("created, old_id").Limit(4).Find(&rows).Error; err != nil {
-				return err
-			}
-			for _, last = range rows {
-				id, err := old.At(last.Created)
-				if err != nil {
-					return err
-				}
-				if err := db.Model(&last).Where("uid IS NULL").Update("uid", id).Error; err != nil {
-					return err
-				}
-			}
-		}
-		_, err = old.At(oldest.AddDate(-1, 0, 0))
-		fmt.Println("2018 has no ids:", errors.Is(err, uid.ErrBackfillTime))
-		return nil
-	}
-	for range 2 { // the second run is after a crash
-		if err := migrate(2); err != nil {
-			log.Fatal(err)
-		}
-	}
-
-	var rows []Order
-	if err := db.Order("uid").Find(&rows).Error; err != nil {
+	// The oldest rows come first. Each batch begins where the last one ended. After a crash, the next run continues with the
+	// rows that have no id yet.
+	old, err := uid.NewBackfill(ctx, leaser, uid.BackfillConfig{Layout: layout, MaxTicks: 1})
+	if err != nil {
 		log.Fatal(err)
 	}
+	defer old.Close()
 	ordered, unique := true, map[uid.ID]bool{made: true}
-	for i, row := range rows {
-		parts, err := live.Parse(*row.UID)
-		if err != nil {
+	for batch, last := make([]Order, 1), (Order{}); len(batch) > 0; {
+		batch = nil
+		if err := db.Where("uid IS NULL AND (created, old_id) > (?, ?)", last.Created, last.OldID).Order("created, old_id").Limit(4).Find(&batch).Error; err != nil {
 			log.Fatal(err)
 		}
-		ordered = ordered && parts.Time.Equal(row.Created) && (i == 0 || !row.Created.Before(rows[i-1].Created)) && *row.UID < made
-		unique[*row.UID] = true
+		for _, row := range batch {
+			id, err := old.At(row.Created)
+			if err != nil {
+				log.Fatal(err)
+			}
+			if err := db.Model(&row).Where("uid IS NULL").Update("uid", id).Error; err != nil {
+				log.Fatal(err)
+			}
+			ordered = ordered && id < made && (last.UID == nil || *last.UID < id)
+			unique[id], last = true, row
+		}
 	}
+	_, err = old.At(oldest.AddDate(-1, 0, 0))
+	fmt.Println("2018 has no ids:", errors.Is(err, uid.ErrBackfillTime))
 	fmt.Println("ids are in order of time:", ordered)
 	fmt.Println("different ids:", len(unique))
 	// Output:
-	// 2018 has no ids: true
 	// 2018 has no ids: true
 	// ids are in order of time: true
 	// different ids: 11

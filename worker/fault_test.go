@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,16 +34,11 @@ func (s *store) setNext(t *testing.T, n int64) {
 	}
 }
 
-// createLike makes the table by hand, with the given words for the key.
+// createLike makes the table of a Registry by hand, with the given words for the key.
 func (s *store) createLike(t *testing.T, key string) {
 	t.Helper()
-	columns := `HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL,
-		LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT NULL`
-	if s.name == "leaser" {
-		columns = `token VARCHAR(64) NOT NULL, reserved_until BIGINT NOT NULL, heartbeat_at BIGINT NOT NULL,
-			host VARCHAR(64) NOT NULL, port VARCHAR(64) NOT NULL, type INT NOT NULL, created BIGINT NOT NULL`
-	}
-	s.Exec(t, "CREATE TABLE %s (%s %s, %s)", s.Table, strings.ToUpper(s.key), key, columns)
+	s.Exec(t, `CREATE TABLE %s (ID %s, HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL,
+		LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT NULL)`, s.Table, key)
 }
 
 // A number above the layout's largest, however far, is an error that names both, and not
@@ -55,37 +49,29 @@ func TestExhausted(t *testing.T) {
 		refused := func(limit, next, held int64) {
 			t.Helper()
 			rows := s.numbers(t)
-			number, err := take(t, context.Background(), a, limit)
-			var exhausted *lease.ExhaustedError
-			if number != 0 || !errors.Is(err, lease.ErrExhausted) || !errors.As(err, &exhausted) {
-				t.Fatalf("%d, %v; want ErrExhausted", number, err)
+			_, err := take(t, t.Context(), a, limit)
+			need.Error(t, err, lease.ErrExhausted, fmt.Sprint(next), fmt.Sprint(limit), s.Table)
+			want := lease.ExhaustedError{Next: next, Max: limit, Held: held, Store: s.Table}
+			if got, _ := errors.AsType[*lease.ExhaustedError](err); got == nil || *got != want {
+				t.Errorf("%+v, want %+v", got, want)
 			}
-			if want := (lease.ExhaustedError{Next: next, Max: limit, Held: held, Store: s.Table}); *exhausted != want {
-				t.Errorf("%+v, want %+v", *exhausted, want)
-			}
-			wantAll(t, err, fmt.Sprint(next), fmt.Sprint(limit), s.Table)
 			wantNumbers(t, s, rows...)
 		}
 		s.create(t)
+		counter, held := s.as(registry), int64(2)
 		if s.name == "registry" {
-			refused(0, 1, 0)
-			s.setNext(t, 1)
+			held = 0 // it does not know
+			refused(0, 1, held)
+			counter.setNext(t, 1)
 		}
-		limit := first + 1
-		for want := first; want <= limit; want++ {
-			if number, err := take(t, context.Background(), a, limit); number != want || err != nil {
+		for want := int64(1); want <= 2; want++ {
+			if number, err := take(t, t.Context(), a, 2); number != want || err != nil {
 				t.Fatalf("%d, %v; want %d", number, err, want)
 			}
 		}
-		if s.name == "leaser" {
-			refused(limit, limit+1, 2)
-			s.as(registry).setNext(t, 4194307)
-			refused(max22, 4194307, 2)
-			return
-		}
-		refused(limit, limit+1, 0)
-		s.setNext(t, 4194307)
-		refused(max22, 4194307, 0)
+		refused(2, 3, held)
+		counter.setNext(t, 4194307)
+		refused(max22, 4194307, held)
 	})
 }
 
@@ -160,72 +146,15 @@ func TestWarnsOfClock(t *testing.T) {
 	})
 }
 
-// A start that finds the pool of connections full says so.
-func TestPoolIsFull(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		a := s.on(s.DB)
-		assign(t, a) // which makes the table
-		pool, err := s.DB.DB()
-		need.Must(t, err)
-		pool.SetMaxOpenConns(1)
-		tx := s.DB.Begin()
-		defer tx.Rollback()
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		if number, err := take(t, ctx, s.on(s.DB), max22); !errors.Is(err, context.DeadlineExceeded) ||
-			!strings.Contains(err.Error(), "the connection pool is exhausted, 1 of 1 are in use") {
-			t.Errorf("got %d, %v, want that the pool is full", number, err)
+// A commit that the server confirms and loses gives a Registry no number.
+func TestCommitIsLost(t *testing.T) {
+	on(t, servers, registries, func(t *testing.T, s *store) {
+		s.create(t)
+		db, pool := s.Pooled(t)
+		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error { return tx.Tx.Rollback() }})
+		if number, err := s.registry(db).Assign(t.Context(), max22); number != 0 || !errors.Is(err, worker.ErrKey) {
+			t.Errorf("%d, %v; want ErrKey", number, err)
 		}
+		wantNumbers(t, s)
 	})
-}
-
-// A number whose row was deleted is not given again, whether or not it was the
-// highest, nor when all are gone that can be.
-func TestDeletedNumberNotReused(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		a := s.on(s.DB)
-		for range 3 {
-			assign(t, a)
-		}
-		s.Exec(t, "DELETE FROM %s WHERE %s = %d", s.Table, s.key, first+2)
-		if got := assign(t, a); got != first+3 {
-			t.Errorf("number %d, want %d", got, first+3)
-		}
-		s.Exec(t, "DELETE FROM %s WHERE %s >= 0", s.Table, s.key)
-		if got := assign(t, a); got != first+4 {
-			t.Errorf("number %d, want %d", got, first+4)
-		}
-	})
-}
-
-// A commit that was lost or refused gives a Registry no number. Neither does one that the
-// server confirms and loses.
-func TestRegistryCommit(t *testing.T) {
-	for name, tt := range map[string]struct {
-		commit func(tx *dbtest.Tx) error
-		err    error
-		rows   []int64
-	}{
-		"answer lost": {func(tx *dbtest.Tx) error { return errors.Join(tx.Tx.Commit(), errAnswer) }, errAnswer, []int64{1}},
-		"refused":     {func(tx *dbtest.Tx) error { return errors.Join(tx.Tx.Rollback(), errAnswer) }, errAnswer, nil},
-		"nothing":     {func(tx *dbtest.Tx) error { return tx.Tx.Rollback() }, worker.ErrKey, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			on(t, servers, registries, func(t *testing.T, s *store) {
-				s.create(t)
-				db, pool := s.Pooled(t)
-				pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
-					if tx.Wrote("INSERT") {
-						return tt.commit(tx)
-					}
-					return tx.Tx.Commit()
-				}})
-				if number, err := s.registry(db).Assign(context.Background(), max22); number != 0 || !errors.Is(err, tt.err) {
-					t.Errorf("%d, %v; want %v", number, err, tt.err)
-				}
-				wantNumbers(t, s, tt.rows...)
-				wantNumbers(t, s, append(tt.rows, assign(t, s.on(s.DB)))...)
-			})
-		})
-	}
 }

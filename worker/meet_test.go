@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -195,44 +193,21 @@ func TestFrozenStartHoldsNoLock(t *testing.T) {
 }
 
 // A range takes a number that it shares with another range, and the row is deleted before the other range
-// makes its own: the other range takes the next number.
+// makes its own: the other range takes the next number. The first start of a range that overlaps another logs both.
 func TestRangesMeet(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		wide, narrow := lease.Config{Numbers: &lease.Range{From: 1, To: 9}}, lease.Config{Numbers: &lease.Range{From: 2, To: 9}}
 		assign(t, s.leaser(s.DB, quiet, wide))
-		met := int64(-1)
+		met, out := int64(-1), new(logged.Text)
 		db := s.before(t, func() {
-			met = assign(t, s.leaser(s.DB, quiet, narrow))
+			met = assign(t, s.leaser(s.DB, logTo(out.Logger()), narrow))
 			s.Exec(t, "DELETE FROM %s WHERE worker_id = %d", s.Table, met)
 		}, "INSERT")
 		if number := assign(t, s.leaser(db, quiet, wide)); met != 2 || number != 3 {
 			t.Errorf("numbers %d and %d, want 2 and 3", met, number)
 		}
-	})
-}
-
-// The first start of a range that overlaps another logs both. An assigned number may lie in a
-// range.
-func TestOverlappingRanges(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		out, db := new(logged.Text), s.Open(t, s.Plain())
-		take := func(c lease.Config) {
-			t.Helper()
-			c.Logger = out.Logger()
-			holdertest.Take(t, s.leaser(db, c), max22)
-		}
-		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Range{From: from, To: to}} }
-		take(site(100, 199))
-		take(site(200, 299))
-		take(lease.Config{Assigner: lease.NewStatic(195)})
-		if lines := out.String(); lines != "" {
-			t.Fatalf("ranges without a common number: %s", lines)
-		}
-		take(site(189, 220))
-		take(site(189, 220))
-		wantAll(t, errors.New(out.String()), `range="189 to 220" other="100 to 199"`, `range="189 to 220" other="200 to 299"`)
-		if lines := strings.Count(out.String(), "overlap"); lines != 2 {
-			t.Errorf("%d lines, want one for each other range:\n%s", lines, out)
+		if out.Count("overlap", `range="2 to 9" other="1 to 9"`) != 1 {
+			t.Errorf("logged %s, want both ranges", out)
 		}
 	})
 }

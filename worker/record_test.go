@@ -3,8 +3,8 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -69,12 +69,9 @@ func TestRecordIsGone(t *testing.T) {
 			var gone error
 			for _, other := range others {
 				gone = s.begin(t, other, s.DB, bits.Layout{})
-				if !errors.Is(gone, worker.ErrMixed) {
-					t.Fatalf("%s after %s: %v, want ErrMixed", other, kind, gone)
-				}
-				wantAll(t, gone, "row -1 of "+node.Table, "is gone", "uidring workers raise", "INSERT INTO "+node.Table)
+				need.Error(t, gone, worker.ErrMixed, "row -1 of "+node.Table, "is gone", "uidring workers raise", "INSERT INTO "+node.Table)
 			}
-			_, statement, _ := strings.Cut(gone.Error(), "start: ")
+			_, statement, _ := strings.Cut(fmt.Sprint(gone), "start: ")
 			statement, _, _ = strings.Cut(statement, ", where TYPE")
 			s.Exec(t, "%s", strings.Replace(statement, "LAYOUT", holdertest.Layout, 1))
 			if kind == aLeaser {
@@ -127,7 +124,7 @@ func TestDrawnOrDivided(t *testing.T) {
 					wantKind(t, err, true)
 					wantNumbers(t, s.as(registry))
 				}
-				wantAll(t, err, "row -1 of "+s.prefix+"WORKER_NODE", "since "+time.Now().UTC().Format(time.DateOnly), "Numbers", "Assigner", "Prefix")
+				need.Error(t, err, nil, "row -1 of "+s.prefix+"WORKER_NODE", "since "+time.Now().UTC().Format(time.DateOnly), "Numbers", "Assigner", "Prefix")
 			}
 		}
 	})
@@ -143,10 +140,7 @@ func TestForeignKeyWhereConfigsChoose(t *testing.T) {
 				s.Exec(t, "DELETE FROM %s WHERE id = 1", s.prefix+"WORKER_NODE")
 			}
 			_, err := try(t, s.kind(kind, s.DB), max22)
-			if !errors.Is(err, worker.ErrMixed) {
-				t.Fatalf("%s: %v, want ErrMixed", kind, err)
-			}
-			wantAll(t, err, s.prefix+"WORKER_NODE", "another program has drawn keys", "such as 1;")
+			need.Error(t, err, worker.ErrMixed, s.prefix+"WORKER_NODE", "another program has drawn keys", "such as 1;")
 		}
 		out := new(logged.Text)
 		s.draw(t)
@@ -201,24 +195,6 @@ func TestRecordChangesMeanwhile(t *testing.T) {
 	}
 }
 
-type layoutRow struct {
-	Host string
-	Port string
-	Type int
-}
-
-func (s *store) recordRow(t *testing.T) (r layoutRow) {
-	t.Helper()
-	need.Must(t, s.DB.Raw("SELECT host_name AS host, port AS port, type AS type FROM "+s.prefix+"WORKER_NODE WHERE id = -1").Scan(&r).Error)
-	return r
-}
-
-func (s *store) writeRecord(t *testing.T, r layoutRow) {
-	t.Helper()
-	s.Exec(t, "INSERT INTO %s (id, host_name, port, type, launch_date, modified, created) VALUES (-1, '%s', '%s', %d, '2037-12-31', '2037-12-31 12:00:00', '2037-12-31 12:00:00')",
-		s.prefix+"WORKER_NODE", r.Host, r.Port, r.Type)
-}
-
 // Tables whose key cannot keep the record, or count, are refused at the start with the statement that mends them.
 func TestOddTables(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -249,13 +225,12 @@ func TestOddTables(t *testing.T) {
 						s := s.another(t)
 						s.createLike(t, tt.key)
 						err := s.begin(t, kind, db, bits.Layout{})
-						if !errors.Is(err, tt.want) {
-							t.Errorf("%s: %v, want %v", kind, err, tt.want)
+						if tt.want == nil {
+							need.Must(t, err)
+							continue
 						}
-						if tt.want != nil {
-							wantAll(t, err, s.Table, tt.advice)
-							wantNumbers(t, s)
-						}
+						need.Error(t, err, tt.want, s.Table, tt.advice)
+						wantNumbers(t, s)
 					}
 				}
 			})
@@ -280,62 +255,6 @@ func TestTwoSchemas(t *testing.T) {
 		need.Must(t, s.DB.Raw("SELECT COUNT(*) FROM pg_tables WHERE schemaname = ?", front).Scan(&tables).Error)
 		if rows, err := s.leaser(db).Leases(t.Context(), 0); tables != 0 || err != nil || len(rows) != 3 {
 			t.Errorf("%d tables in the schema in front, and %d leases, %v; want none, and 3", tables, len(rows), err)
-		}
-	})
-}
-
-// Of two first starts at once, one decides, and both agree.
-func TestFirstStartsAtOnce(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		for round, kinds := range [][2]string{{aRegistry, aLeaser}, {aLeaser, aLeaser}, {aLeaser, aRange}, {aRegistry, anOrdinal}, {aRange, anOrdinal}} {
-			s := s.another(t)
-			var errs [2]error
-			var starts sync.WaitGroup
-			for i, kind := range kinds {
-				db := s.Open(t, s.URL)
-				starts.Go(func() { errs[i] = s.begin(t, kind, db, []bits.Layout{bits.Fleet(), bits.LongLived()}[i]) })
-			}
-			starts.Wait()
-			if (errs[0] == nil) == (errs[1] == nil) {
-				t.Errorf("round %d: %v and %v, want one of them refused", round, errs[0], errs[1])
-			}
-			for _, err := range errs {
-				if err != nil && !errors.Is(err, lease.ErrLayout) && !errors.Is(err, worker.ErrMixed) {
-					t.Errorf("round %d: %v", round, err)
-				}
-			}
-		}
-	})
-}
-
-// Three sites with ranges restart whatever else was tried between.
-func TestSitesRestart(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		for round := range int64(3) {
-			for _, from := range []int64{1000, 2000, 3000} {
-				if got := assign(t, s.leaser(s.DB, quiet, lease.Config{Numbers: &lease.Range{From: from, To: from + 999}})); got != from+round {
-					t.Errorf("number %d, want %d", got, from+round)
-				}
-			}
-			for _, kind := range []string{aRegistry, aLeaser} {
-				wantKind(t, s.begin(t, kind, s.DB, bits.Layout{}), true)
-			}
-		}
-	})
-}
-
-// The pods of a StatefulSet start on the empty tables that are printed, the lowest ordinals too.
-func TestOrdinalsOnPrintedSchema(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		text, err := s.leaser(s.DB).Schema()
-		need.Must(t, err)
-		for statement := range strings.SplitSeq(text, ";\n") {
-			s.Exec(t, "%s", statement)
-		}
-		for ordinal := range int64(10) {
-			if got := assign(t, s.leaser(s.DB, quiet, worker.StoreConfig{NoSchema: true}, lease.Config{Assigner: lease.NewStatic(ordinal)})); got != ordinal {
-				t.Errorf("number %d, want %d", got, ordinal)
-			}
 		}
 	})
 }

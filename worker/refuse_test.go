@@ -16,30 +16,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// handles are what must be refused, made from a good one.
-var handles = map[string]func(t *testing.T, s *store) *gorm.DB{
-	"nil": func(*testing.T, *store) *gorm.DB { return nil },
-	"failed": func(_ *testing.T, s *store) *gorm.DB {
-		db := s.DB.Session(&gorm.Session{})
-		_ = db.AddError(errors.New("earlier"))
-		return db
-	},
-	"dry run":     func(_ *testing.T, s *store) *gorm.DB { return s.DB.Session(&gorm.Session{DryRun: true}) },
-	"transaction": func(t *testing.T, s *store) *gorm.DB { return begin(t, s.DB) },
-	"transaction, prepared session": func(t *testing.T, s *store) *gorm.DB {
-		return begin(t, s.DB).Session(&gorm.Session{PrepareStmt: true})
-	},
-	"transaction of a prepared config": func(t *testing.T, s *store) *gorm.DB {
-		return begin(t, s.Reopen(t, nil, gorm.Config{PrepareStmt: true}))
-	},
-	"prepared handle on a transaction": func(t *testing.T, s *store) *gorm.DB {
-		tx := begin(t, s.DB)
-		return s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
-			return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
-		}, gorm.Config{PrepareStmt: true})
-	},
-}
-
 func begin(t *testing.T, db *gorm.DB) *gorm.DB {
 	t.Helper()
 	tx := db.Begin()
@@ -65,15 +41,15 @@ func (s *store) wantFrom(t *testing.T, ctx context.Context, db *gorm.DB, want, s
 func TestRefusesHandle(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		s.create(t)
-		for name, handle := range handles {
-			t.Run(name, func(t *testing.T) {
-				db := handle(t, s)
-				number, err := take(t, context.Background(), s.on(db), max22)
-				if number != 0 || !errors.Is(err, worker.ErrDB) || !strings.HasPrefix(err.Error(), worker.ErrDB.Error()+": it ") {
-					t.Errorf("%d, %v; want ErrDB", number, err)
-				}
-				s.wantFrom(t, t.Context(), db, worker.ErrDB, err)
-			})
+		tx, failed := begin(t, s.DB), s.DB.Session(&gorm.Session{})
+		_ = failed.AddError(errors.New("earlier"))
+		prepared := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
+			return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
+		}, gorm.Config{PrepareStmt: true})
+		for _, db := range []*gorm.DB{nil, failed, tx, prepared} {
+			_, err := take(t, t.Context(), s.on(db), max22)
+			need.Error(t, err, nil, worker.ErrDB.Error()+": it ")
+			s.wantFrom(t, t.Context(), db, worker.ErrDB, err)
 		}
 		wantNumbers(t, s)
 	})
@@ -81,24 +57,22 @@ func TestRefusesHandle(t *testing.T) {
 
 func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	t.Setenv("JPAAS_HOST", "alone")
-	bad := worker.RegistryConfig{Prefix: "no; table"}
+	const bad = "no; table"
 	for name, a := range map[string]uid.WorkerSource{
-		"registry": worker.NewRegistry(nil, bad),
-		"leaser":   newLeaser(nil, []option{worker.StoreConfig{Prefix: bad.Prefix}, lease.Config{Expiry: time.Hour}}),
+		"registry": worker.NewRegistry(nil, worker.RegistryConfig{Prefix: bad}),
+		"leaser":   lease.New(worker.NewStore(nil, worker.StoreConfig{Prefix: bad}), lease.Config{Expiry: time.Hour}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := take(t, context.Background(), a, -1)
-			wantAll(t, err, `Prefix is "no; table", want`, "it is nil", "is -1, want 0 or more", "JPAAS_HOST")
-			if !errors.Is(err, lease.ErrConfig) || !errors.Is(err, worker.ErrDB) {
-				t.Errorf("%v does not match ErrConfig and ErrDB", err)
-			}
+			need.Error(t, err, lease.ErrConfig, `Prefix is "no; table", want`, "is -1, want 0 or more", "JPAAS_HOST")
+			need.Error(t, err, worker.ErrDB, "it is nil")
 			if name == "leaser" {
-				wantAll(t, err, "Window is 10m0s, want at least Expiry (1h0m0s)")
+				need.Error(t, err, nil, "Window is 10m0s, want at least Expiry (1h0m0s)")
 			}
 		})
 	}
 	_, err := worker.NewRegistry(nil, worker.RegistryConfig{Node: lease.Node{Port: "a\xffb", Type: 3}}).Assign(context.Background(), 1)
-	wantAll(t, err, `Node.Host is "", want 1 to 64`, `Node.Port is "a`, "Node.Type is 3, want 1 (NodeContainer) or 2 (NodeActual)", "it is nil")
+	need.Error(t, err, nil, `Node.Host is "", want 1 to 64`, `Node.Port is "a`, "Node.Type is 3, want 1 (NodeContainer) or 2 (NodeActual)", "it is nil")
 }
 
 func TestPrefixes(t *testing.T) {

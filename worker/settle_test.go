@@ -3,8 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -140,10 +138,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 			t.Helper()
 			rows := s.numbers(t)
 			_, err := start(layout)
-			if !errors.Is(err, lease.ErrLayout) {
-				t.Fatalf("a start with %s: %v, want ErrLayout", layout, err)
-			}
-			wantAll(t, err, layout.String(), remembered.String(), s.Table, "layout change --to "+layout.String())
+			need.Error(t, err, lease.ErrLayout, layout.String(), remembered.String(), s.Table, "layout change --to "+layout.String())
 			wantNumbers(t, s, rows...)
 		}
 		allowed := func(layout bits.Layout) *uid.Cached {
@@ -186,10 +181,8 @@ func TestLayoutIsRemembered(t *testing.T) {
 		nodes := s.as(registry)
 		nodes.Exec(t, "DELETE FROM %s WHERE id > %d", nodes.Table, last) // as a restore does: the next keys are not among the layout's
 		nodes.setNext(t, last+1)
-		if _, err = start(next); err == nil {
-			t.Fatal("a start took a number that the layout may not have")
-		}
-		wantAll(t, err, "uidring workers raise NUMBER")
+		_, err = start(next) // it may not have those
+		need.Error(t, err, nil, "uidring workers raise NUMBER")
 		for _, number := range s.numbers(t) {
 			if number < 0 {
 				t.Errorf("%d is listed as a number", number)
@@ -202,17 +195,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 func TestLayoutCannotBeRead(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		s.create(t)
-		db, pool := s.Pooled(t)
-		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
-			if strings.HasPrefix(query, "SELECT host_name AS host") {
-				return errMade
-			}
-			return nil
-		}})
-		_, err := uid.NewCached(t.Context(), s.on(db), uid.CachedConfig{})
-		if !errors.Is(err, errMade) {
-			t.Fatalf("%v, want %v", err, errMade)
-		}
-		wantAll(t, err, fmt.Sprintf("read the layout of %s", s.Table))
+		_, err := uid.NewCached(t.Context(), s.on(s.failing(t, map[string]error{"SELECT host_name AS host": errMade})), uid.CachedConfig{})
+		need.Error(t, err, errMade, "read the layout of "+s.Table)
 	})
 }

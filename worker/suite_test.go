@@ -9,7 +9,6 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
@@ -23,7 +22,6 @@ var node = lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
 var servers = []string{"mysql", "postgres"}
 
 func TestMain(m *testing.M) {
-	processes.Child(childVariable, child)
 	dbtest.Parallel(8)
 	// GORM never ends the goroutine that it starts for PrepareStmt.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
@@ -121,28 +119,5 @@ func wantNumbers(t *testing.T, s *store, want ...int64) {
 	t.Helper()
 	if got := s.numbers(t); !slices.Equal(got, want) {
 		t.Errorf("the table has rows %v, want %v", got, want)
-	}
-}
-
-// have fails unless each number has a row. A start whose answer was lost has used up one more.
-func (s *store) have(t *testing.T, numbers []int64) {
-	t.Helper()
-	rows := s.numbers(t)
-	for _, number := range numbers {
-		if !slices.Contains(rows, number) {
-			t.Errorf("the table has rows %v, want %d among them", rows, number)
-		}
-	}
-}
-
-func wantAll(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q\nis not in %v", part, err)
-		}
 	}
 }

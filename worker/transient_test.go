@@ -102,8 +102,7 @@ func TestTransientErrorAtStart(t *testing.T) {
 						switch start.before {
 						case "":
 						case "keyless":
-							s.as(registry).create(t)
-							s.createLike(t, "BIGINT NOT NULL")
+							s.as(registry).createLike(t, "BIGINT NOT NULL")
 						default:
 							gen, err := uid.NewCached(t.Context(), s.kind(start.before, s.DB), uid.CachedConfig{Logger: silent})
 							need.Must(t, err)
@@ -138,7 +137,8 @@ func TestTransientErrorAtStart(t *testing.T) {
 	}
 }
 
-// A transient error at any statement or commit of a renewal takes no number from its holder.
+// A transient error at any statement or commit of a renewal takes no number from its holder, nor does a table that is gone for
+// a while.
 func TestTransientErrorAtRenewal(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		errs := s.transients(t)
@@ -148,6 +148,10 @@ func TestTransientErrorAtRenewal(t *testing.T) {
 			failAt(pool, 1+i/2%2, i%2 == 1, errs[i/4])
 			h.Renew(t)
 		}
+		s.Exec(t, "ALTER TABLE %s RENAME TO %[1]s_old", s.Table)
+		h.Await(t, "the table is missed", func(g lease.Grant) bool { return errors.Is(g.Err, worker.ErrNoTable) })
+		s.Exec(t, "ALTER TABLE %s_old RENAME TO %[1]s", s.Table)
+		h.Renew(t)
 		h.Kept(t)
 	})
 }
