@@ -103,10 +103,7 @@ func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn {
 func take(t *testing.T, ctx context.Context, a uid.WorkerSource, limit int64) (int64, error) {
 	t.Helper()
 	h, err := holdertest.Try(ctx, t, a, limit, time.Now)
-	if err != nil {
-		return 0, err
-	}
-	return h.Last().Number, nil
+	return h.Last().Number, err
 }
 
 // assign is take where it must succeed.

@@ -13,31 +13,15 @@ import (
 	"github.com/uidring/uidring/internal/test/settled"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
-	"github.com/uidring/uidring/worker/lease/leasestore"
-	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-// homes has, for each kind of source, what returns new homes.
-func homes() map[string]func(t *testing.T) func() settled.Home {
-	all := map[string]func(t *testing.T) func() settled.Home{
-		"Leaser on memory": func(*testing.T) func() settled.Home {
-			return func() settled.Home {
-				store := new(leasetest.Memory)
-				return settled.Home{
-					Fresh: bits.Fleet(), Source: func() uid.WorkerSource { return lease.New(store, lease.Config{Logger: silent}) },
-					Orphans: map[string]func(*testing.T){"leases": func(t *testing.T) {
-						_, _, err := store.Insert(t.Context(), leasestore.Write{Fresh: true, Token: "a", Within: leasestore.Range{To: 9}})
-						need.Must(t, err)
-					}},
-				}
-			}
-		},
-	}
-	for _, db := range dbtest.Kinds {
+// A generator whose config states no layout has the layout that the store remembers or, in a new store, that of its source.
+func TestLayoutIsSettled(t *testing.T) {
+	each(t, leasers, func(t *testing.T, base *store) {
 		for kind, fresh := range map[string]bits.Layout{aLeaser: bits.Fleet(), aRegistry: bits.Registry()} {
-			all[kind+" on "+db] = func(t *testing.T) func() settled.Home {
-				base := newStore(t, db, leaser)
-				return func() settled.Home {
+			t.Run(kind, func(t *testing.T) {
+				t.Parallel()
+				settled.Run(t, settled.Kinds, func() settled.Home {
 					s := base.another(t)
 					node := s.as(registry)
 					return settled.Home{Fresh: fresh, Source: func() uid.WorkerSource { return s.kind(kind, s.DB) }, Orphans: map[string]func(*testing.T){
@@ -45,22 +29,10 @@ func homes() map[string]func(t *testing.T) func() settled.Home {
 						"pruned rows": func(t *testing.T) { s.create(t); s.draw(t); node.Exec(t, "DELETE FROM %s", node.Table) },
 						"leases":      func(t *testing.T) { assign(t, s.kind(aLeaser, s.DB)); node.Exec(t, "DELETE FROM %s", node.Table) },
 					}}
-				}
-			}
+				})
+			})
 		}
-	}
-	return all
-}
-
-// A generator whose config states no layout has the layout that the store remembers or, in a new store, that of its source.
-func TestLayoutIsSettled(t *testing.T) {
-	t.Parallel()
-	for name, open := range homes() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			settled.Run(t, settled.Kinds, open(t))
-		})
-	}
+	})
 }
 
 // A start without a layout sends one statement more than one with the layout, and one with a wrong config none.
@@ -127,12 +99,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 		before := assign(t, s.on(s.DB))
 		old, next := bits.Registry(), bits.LongLived()
 		start := func(layout bits.Layout) (*uid.Cached, error) {
-			t.Helper()
-			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout})
-			if err == nil {
-				t.Cleanup(func() { gen.Close() })
-			}
-			return gen, err
+			return uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout})
 		}
 		refused := func(layout, remembered bits.Layout) {
 			t.Helper()
@@ -145,6 +112,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 			t.Helper()
 			gen, err := start(layout)
 			need.Must(t, err)
+			t.Cleanup(func() { gen.Close() })
 			return gen
 		}
 		if gen := allowed(old); gen.Worker() == before && s.name != "leaser" {

@@ -25,6 +25,9 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 				d.owns(Owned{})
 				d.ends(read7, row7(1010, "t1", 1100))
 				d.owns(Owned{7, 0, 1100})
+				d.goes(read7, row7(1050, "t1", 1100)) // a round later
+				d.ends(extend7("t1", "t2", 1150), Answer{Done: true})
+				d.owns(Owned{7, 0, 1150})
 			})
 			t.Run("insert was not done", func(t *testing.T) {
 				d := drive(t, 9, 7)
@@ -241,46 +244,5 @@ func TestLost(t *testing.T) {
 				d.owns(Owned{8, 0, until})
 			}
 		})
-	}
-}
-
-// TestRoundReads has a number acquired by a write that was in doubt. The next round
-// is a renewal later, and reserves by what the store's clock shows then.
-func TestRoundReads(t *testing.T) {
-	d := drive(t, 9, 7)
-	d.goes(read7, Answer{Now: 1000})
-	d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}, failed)
-	d.ends(read7, row7(1010, "t1", 1100))
-	d.goes(read7, row7(1050, "t1", 1100))
-	d.ends(extend7("t1", "t2", 1150), Answer{Done: true})
-	d.owns(Owned{7, 0, 1150})
-}
-
-// TestClones has holders with up to six writes in doubt cloned: each twin's later
-// doubts are its own.
-func TestClones(t *testing.T) {
-	for n := range 6 {
-		d := hold(t, -1)
-		try := func(h *Holder, token string) {
-			t.Helper()
-			d := driver{t: t, Holder: *h}
-			d.config.Token = func() string { return token }
-			d.goes(read7, row7(1050, "t1", 1100))
-			d.goes(extend7("t1", token, 1150), failed)
-			d.fails(read7, row7(1050, "t1", 1100), errStore)
-			*h = d.Holder
-		}
-		for i := range n {
-			try(&d.Holder, fmt.Sprint("before", i))
-		}
-		twin := d.Holder
-		try(&d.Holder, "first's")
-		try(&twin, "second's")
-		first, second := driver{t: t, Holder: d.Holder}, driver{t: t, Holder: twin}
-		first.goes(read7, row7(1060, "first's", 1150))
-		first.owns(Owned{7, 500, 1150})
-		second.fails(read7, row7(1060, "first's", 1150), ErrLost)
-		second.owns(Owned{})
-		first.owns(Owned{7, 500, 1150})
 	}
 }
