@@ -60,9 +60,7 @@ func TestFirstStartIsLate(t *testing.T) {
 				assign(t, s.leaser(s.DB, quiet))
 				s.Exec(t, "DELETE FROM %s WHERE id = -1", s.prefix+"WORKER_NODE")
 			}, "INSERT", "SELECT -1")
-			if err := s.begin(t, kind, db, bits.LongLived()); !errors.Is(err, worker.ErrMixed) || !strings.Contains(err.Error(), "is gone") {
-				t.Errorf("%s: %v, want that the record is gone", kind, err)
-			}
+			need.Error(t, s.begin(t, kind, db, bits.LongLived()), worker.ErrMixed, "is gone")
 		}
 	})
 }

@@ -50,9 +50,7 @@ func TestRecord(t *testing.T) {
 			}
 			// A job that deletes old rows leaves it.
 			node.Exec(t, "DELETE FROM %s WHERE created < '2030-01-01' OR launch_date < '2030-01-01' OR modified < '2030-01-01'", node.Table)
-			if err := s.begin(t, kind, s.DB, bits.LongLived()); !errors.Is(err, lease.ErrLayout) {
-				t.Errorf("%s: another layout: %v, want ErrLayout", kind, err)
-			}
+			need.Error(t, s.begin(t, kind, s.DB, bits.LongLived()), lease.ErrLayout)
 		}
 	})
 }
@@ -154,9 +152,8 @@ func TestForeignKeyWhereConfigsChoose(t *testing.T) {
 		layout, err := rows.SwapLayout(t.Context(), "", terms)
 		need.Must(t, err)
 		late.draw(t)
-		if _, err := rows.SwapLayout(t.Context(), layout, terms); !errors.Is(err, worker.ErrMixed) {
-			t.Errorf("%v, want ErrMixed", err)
-		}
+		_, err = rows.SwapLayout(t.Context(), layout, terms)
+		need.Error(t, err, worker.ErrMixed)
 	})
 }
 

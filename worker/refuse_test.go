@@ -46,10 +46,12 @@ func TestRefusesHandle(t *testing.T) {
 		prepared := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
 			return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
 		}, gorm.Config{PrepareStmt: true})
-		for _, db := range []*gorm.DB{nil, failed, tx, prepared} {
-			_, err := take(t, t.Context(), s.on(db), max22)
-			need.Error(t, err, nil, worker.ErrDB.Error()+": it ")
-			s.wantFrom(t, t.Context(), db, worker.ErrDB, err)
+		for name, db := range map[string]*gorm.DB{"nil": nil, "failed": failed, "transaction": tx, "prepared handle on a transaction": prepared} {
+			t.Run(name, func(t *testing.T) {
+				_, err := take(t, t.Context(), s.on(db), max22)
+				need.Error(t, err, nil, worker.ErrDB.Error()+": it ")
+				s.wantFrom(t, t.Context(), db, worker.ErrDB, err)
+			})
 		}
 		wantNumbers(t, s)
 	})

@@ -87,9 +87,7 @@ func TestAnyLayoutIsUnknown(t *testing.T) {
 	need.Must(t, err)
 	t.Cleanup(func() { _ = held.Release(context.Background(), time.Time{}) })
 	for _, kind := range []string{aRegistry, aLeaser} {
-		if err := s.begin(t, kind, s.DB, bits.Layout{}); !errors.Is(err, lease.ErrLayout) {
-			t.Errorf("%s: %v, want ErrLayout", kind, err)
-		}
+		need.Error(t, s.begin(t, kind, s.DB, bits.Layout{}), lease.ErrLayout)
 	}
 }
 

@@ -123,17 +123,15 @@ func TestNumbersOfTheNewLayout(t *testing.T) {
 	if number, err := start(0, 99); number != 16 || err != nil {
 		t.Errorf("%d, %v; want the first number that is safe", number, err)
 	}
-	if _, err := start(0, 15); !errors.Is(err, lease.ErrLayout) || !strings.Contains(err.Error(), "16 to ") || !strings.Contains(err.Error(), "0 to 15") {
-		t.Errorf("%v; want ErrLayout with both ranges", err)
-	}
+	_, err = start(0, 15)
+	need.Error(t, err, lease.ErrLayout, "16 to ", "0 to 15")
 }
 
 // What cannot be read, or does not exist, is not changed.
 func TestChangeOfNoLayout(t *testing.T) {
 	store := new(leasetest.Memory)
-	if _, err := lease.New(store, quiet).ChangeLayout(t.Context(), bits.Fleet()); !errors.Is(err, lease.ErrLayout) {
-		t.Errorf("%v; want ErrLayout for a new store", err)
-	}
+	_, err := lease.New(store, quiet).ChangeLayout(t.Context(), bits.Fleet())
+	need.Error(t, err, lease.ErrLayout)
 	for _, remembered := range []string{"-", "A,numbers=1", "31/16/16,after=fleet", "something"} {
 		store := new(leasetest.Memory)
 		_, err := store.SwapLayout(t.Context(), "", leasestore.Terms{Layout: remembered})

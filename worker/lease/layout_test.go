@@ -49,9 +49,7 @@ func TestLayoutChangesMeanwhile(t *testing.T) {
 			return err
 		}))
 		_, err := holdertest.Try(t.Context(), t, lease.New(store, quiet), 9, time.Now)
-		if !errors.Is(err, lease.ErrLayout) {
-			t.Errorf("%v, want ErrLayout", err)
-		}
+		need.Error(t, err, lease.ErrLayout)
 		rows, err := store.List(t.Context(), 0, time.Minute)
 		if err != nil || len(rows) != 1 || rows[0].State != leasestore.StateFree {
 			t.Errorf("%+v, %v; want one free number", rows, err)
@@ -134,12 +132,8 @@ func TestRememberedLayout(t *testing.T) {
 	if layout, stored, err := lease.New(new(leasetest.Memory), quiet).Layout(t.Context()); layout != "" || stored || err != nil {
 		t.Errorf("%q, %t, %v; want none in a new store", layout, stored, err)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := leaser.Layout(ended); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "read the layout of memory") {
-		t.Errorf("%v, want the operation and Canceled", err)
-	}
-	if _, _, err := lease.New(nil, lease.Config{Expiry: -1}).Layout(t.Context()); !errors.Is(err, lease.ErrConfig) {
-		t.Errorf("%v, want ErrConfig", err)
-	}
+	_, _, err := leaser.Layout(canceled(t))
+	need.Error(t, err, context.Canceled, "read the layout of memory")
+	_, _, err = lease.New(nil, lease.Config{Expiry: -1}).Layout(t.Context())
+	need.Error(t, err, lease.ErrConfig)
 }

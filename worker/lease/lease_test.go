@@ -203,9 +203,8 @@ func TestEndOfContextIsMatched(t *testing.T) {
 	_, err := leaser.Leases(canceled(t), 0)
 	for _, err := range []error{err, leaser.Revoke(canceled(t), 0),
 		lease.New(&told{writes: errUnavailable, rows: []leasestore.Row{{Token: "a"}}}, lease.Config{}).Revoke(canceled(t), 0)} {
-		if !errors.Is(err, context.Canceled) || !errors.Is(err, errUnavailable) {
-			t.Errorf("%v; want both the end of the context and what the client says", err)
-		}
+		need.Error(t, err, context.Canceled)
+		need.Error(t, err, errUnavailable)
 	}
 	if _, err := leaser.Leases(t.Context(), 0); !errors.Is(err, errUnavailable) || errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want what the client says alone", err)

@@ -1,13 +1,11 @@
 package lease
 
 import (
-	"bytes"
-	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 	"github.com/uidring/uidring/worker/lease/leasestore"
 )
@@ -63,10 +61,10 @@ func TestSkewIsLoggedOnce(t *testing.T) {
 	for name, hasClock := range map[string]bool{"of a store with a clock": true, "of a store without": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var log bytes.Buffer
+				var log logged.Text
 				step := time.Duration(0)
 				k := &keeper{
-					leaser:  New(named{}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}),
+					leaser:  New(named{}, Config{Logger: log.Logger()}),
 					request: Request{Clock: func() time.Time { return time.Now().Add(step) }},
 				}
 				read := func() {
@@ -86,12 +84,9 @@ func TestSkewIsLoggedOnce(t *testing.T) {
 					read()
 				}
 				k.journal.Flush(t.Context())
-				text := log.String()
-				if strings.Count(text, "\n") != 2 || strings.Count(text, "has gone wrong") != 1 || strings.Count(text, "is right again") != 1 {
-					t.Errorf("log: %s", text)
-				}
-				if want := map[bool]string{true: "ahead of the store's", false: "ahead of the time elapsed since startup"}[hasClock]; !strings.Contains(text, want) {
-					t.Errorf("log: %s; want %q in it", text, want)
+				ahead := map[bool]string{true: "ahead of the store's", false: "ahead of the time elapsed since startup"}[hasClock]
+				if log.Count("") != 2 || log.Count("has gone wrong", ahead) != 1 || log.Count("is right again") != 1 {
+					t.Errorf("log: %s; want %q in it", &log, ahead)
 				}
 			})
 		})
