@@ -3,14 +3,11 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -125,8 +122,6 @@ func stopBehind(t *testing.T, first *running, web, calls, at string) {
 			{name: "rueidis", lost: 1, draw: func() error {
 				return piped.Do(t.Context(), piped.B().Incr().Key("ids").Build()).Error()
 			}},
-			{name: "redis-py", lost: 1, draw: scripted(t, at, "/usr/bin/python3", "-c", drawPython)},
-			{name: "predis", lost: 1, draw: scripted(t, at, "php", "-r", drawPHP)},
 		}...)
 	}
 	enough := make(chan struct{})
@@ -146,57 +141,5 @@ func stopBehind(t *testing.T, first *running, web, calls, at string) {
 	drawing.Wait()
 	for _, c := range clients {
 		c.done(t)
-	}
-}
-
-// Each script draws an id for each line that it reads. Its arguments are the host and the port of a server.
-const (
-	drawPython = `
-import redis, sys
-client = redis.Redis(host=sys.argv[1], port=int(sys.argv[2]), max_connections=1)
-for _ in sys.stdin:
-    try:
-        print(client.incr("ids"), flush=True)
-    except redis.RedisError as e:
-        print("error", repr(e), flush=True)`
-	drawPHP = `
-require 'Predis/autoload.php';
-$client = new Predis\Client(['host' => $argv[1], 'port' => $argv[2]]);
-while (fgets(STDIN)) {
-    try {
-        echo $client->incr('ids'), "\n";
-    } catch (Exception $e) {
-        echo 'error ', str_replace("\n", ' ', $e->getMessage()), "\n";
-    }
-}`
-)
-
-// scripted starts a script and returns a function that draws with it. The test is skipped without the script's library.
-func scripted(t *testing.T, at string, command ...string) func() error {
-	t.Helper()
-	host, port, err := net.SplitHostPort(at)
-	need.Must(t, err)
-	args := slices.Concat(command[1:], []string{host, port})
-	if out, err := exec.Command(command[0], args...).CombinedOutput(); err != nil { // without lines to read
-		need.Skip(t, fmt.Errorf("%s: %w, %s", command[0], err, out))
-	}
-	cmd := exec.Command(command[0], args...)
-	stdin, err := cmd.StdinPipe()
-	need.Must(t, err)
-	stdout, err := cmd.StdoutPipe()
-	need.Must(t, err)
-	need.Must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	})
-	answers := bufio.NewReader(stdout)
-	return func() error {
-		_, _ = fmt.Fprintln(stdin) // an error shows in the answer
-		answer, err := answers.ReadString('\n')
-		if strings.HasPrefix(answer, "error") {
-			err = errors.New(answer)
-		}
-		return err
 	}
 }

@@ -38,9 +38,7 @@ func changeLayout(t *testing.T) {
 	first, second := server(), server()
 	old := draw(first, 100)
 	draw(second, 100)
-	if got := uidringd.Succeed(t, "layout", "change", "--to", "long-lived"); !strings.Contains(got, ": numbers up to 1 have been given") || !strings.Contains(got, "under the numbers 256 to 8388607") {
-		t.Errorf("%s", got)
-	}
+	clitest.Wants(t, uidringd.Succeed(t, "layout", "change", "--to", "long-lived"), ": numbers up to 1 have been given", "under the numbers 256 to 8388607")
 	draw(second, 100) // as before
 	_ = second.end(t, syscall.SIGTERM)
 	second = server()
@@ -68,7 +66,7 @@ func changeLayout(t *testing.T) {
 			}
 		}
 		_, page := r.get(t, "/")
-		has(t, page, "(cached, 31/23/9,epoch=2026-01-01,unit=1s)")
-		has(t, r.log.String(), "31/23/9")
+		clitest.Wants(t, page, "(cached, 31/23/9,epoch=2026-01-01,unit=1s)")
+		clitest.Wants(t, r.log.String(), "31/23/9")
 	}
 }

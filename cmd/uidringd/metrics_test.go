@@ -4,16 +4,15 @@ package main
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
@@ -57,42 +56,26 @@ log: {requests_per_s: 0}
 		}
 	}
 	for _, m := range serve.Metrics {
-		has(t, scraped, fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n", m.Name, m.Help, m.Name, m.Type))
+		clitest.Wants(t, scraped, fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n", m.Name, m.Help, m.Name, m.Type))
 		for _, label := range m.Labels {
 			if !regexp.MustCompile(`(?m)^` + m.Name + `(_sum)?\{.*` + label + `="`).MatchString(scraped) {
 				t.Errorf("%s has no label %s", m.Name, label)
 			}
 		}
 	}
-	type series struct {
-		Series string `json:"series"`
-		Values string `json:"values"`
-	}
-	type sample struct {
-		Labels string  `json:"labels"`
-		Value  float64 `json:"value"`
-	}
-	type check struct {
-		Expr    string   `json:"expr"`
-		At      string   `json:"eval_time"`
-		Samples []sample `json:"exp_samples"`
-	}
-	var inputs []series
+	inputs, checks := "", ""
 	for _, line := range regexp.MustCompile(`(?m)^(uidringd_\w+)(?:\{(.*)\})? (\S+)$`).FindAllStringSubmatch(scraped, -1) {
 		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(line[1], "")
 		if !strings.Contains(asked, base) {
 			t.Errorf("no panel shows %s", line[1])
 		}
-		inputs = append(inputs, series{line[1] + "{" + strings.TrimPrefix(line[2]+`,job="ids",instance="a"`, ",") + "}", line[3] + "+1x10"})
+		inputs += fmt.Sprintf("  - {series: %q, values: %s+1x10}\n", line[1]+"{"+strings.TrimPrefix(line[2]+`,job="ids",instance="a"`, ",")+"}", line[3])
 	}
-	var checks []check
 	for _, query := range queries {
-		checks = append(checks, check{"count(" + query + ") > bool 0", "10m", []sample{{"{}", 1}}})
+		checks += fmt.Sprintf("  - {expr: %q, eval_time: 10m, exp_samples: [{labels: '{}', value: 1}]}\n", "count("+query+") > bool 0")
 	}
-	slices.SortFunc(checks, func(a, b check) int { return strings.Compare(a.Expr, b.Expr) })
-	text, err := json.Marshal(map[string]any{"tests": []any{map[string]any{"interval": "1m", "input_series": inputs, "promql_expr_test": checks}}})
-	need.Must(t, err)
-	statstest.Promtool(t, nil, "test", "rules", write(t, t.TempDir(), "queries.yml", string(text)))
+	text := "tests:\n- interval: 1m\n  input_series:\n" + inputs + "  promql_expr_test:\n" + checks
+	statstest.Promtool(t, nil, "test", "rules", write(t, t.TempDir(), "queries.yml", text))
 }
 
 // Each alert fires as the made-up series say.

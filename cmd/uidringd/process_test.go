@@ -206,16 +206,6 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (int, 
 	return answer.StatusCode, string(text)
 }
 
-// has expects texts in what was said.
-func has(t *testing.T, said string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(said, text) {
-			t.Errorf("no %q in %s", text, said)
-		}
-	}
-}
-
 // write makes a file in a folder and returns its path.
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
@@ -232,5 +222,5 @@ func health(t *testing.T, r *running, service, want string) {
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	need.Must(t, err)
-	has(t, string(text), `"`+want+`"`)
+	clitest.Wants(t, string(text), `"`+want+`"`)
 }

@@ -9,42 +9,23 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// Without a config, the line that the server prints and those of its page work. If the port is
-// taken, the server says so and goes on.
-func TestRedisFirstStart(t *testing.T) {
-	need.Program(t, "redis-cli")
-	r := start(t, t.TempDir())
-	if ids := shell(t, r.redisCommand); len(ids) != 1 {
-		t.Errorf("%s: %v", r.redisCommand, ids)
-	}
-	_, page := r.get(t, "/")
-	lines := regexp.MustCompile(`<pre>(redis-cli .*)</pre>`).FindAllStringSubmatch(page, -1)
-	for _, line := range lines {
-		if ids := shell(t, line[1]); len(ids) != 1 {
-			t.Errorf("%s: %v", line[1], ids)
-		}
-	}
-	if len(lines) != 2 {
-		t.Errorf("%d lines of redis-cli, want 2: %s", len(lines), page)
-	}
+// Without a config, the server goes on if the port of the Redis protocol is taken, and says so.
+func TestRedisPortTaken(t *testing.T) {
 	if taken, err := net.Listen("tcp", "127.0.0.1:6380"); err == nil { // else another process has it, which does as well
 		defer taken.Close()
 	}
-	other := &running{cmd: process(t, t.TempDir(), "--listen", "127.0.0.1:0")}
-	other.begin(t)
-	if status, _ := other.get(t, "/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process uses its port") {
-		t.Errorf("%d, %s", status, &other.log)
-	}
-	other.end(t, os.Interrupt)
+	r := &running{cmd: process(t, t.TempDir(), "--listen", "127.0.0.1:0")}
+	r.begin(t)
+	r.serves(t, "/v1/orders")
+	clitest.Wants(t, r.log.String(), "the Redis protocol is not served: another process uses its port")
 }
 
 // Both protocols listen on unix sockets, also where a crash left their files. Sockets do not speak

@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -64,16 +64,15 @@ tokens:
 		all += text
 	}
 	_, metrics := r.get(t, "/metrics", "Authorization: Bearer secret-3")
-	for _, want := range []string{`caller="app",code="200"} 1`, `caller="app",code="403"} 2`, `caller="(none)",code="401"} 5`, `caller="ops",code="403"} 1`} {
-		has(t, metrics, "\nuidringd_caller_requests_total{"+want+"\n")
-	}
+	const of = "\nuidringd_caller_requests_total{caller="
+	clitest.Wants(t, metrics, of+`"app",code="200"} 1`+"\n", of+`"app",code="403"} 2`+"\n", of+`"(none)",code="401"} 5`+"\n", of+`"ops",code="403"} 1`+"\n")
 	all += metrics
 	basic := func(token string) string { return base64.StdEncoding.EncodeToString([]byte("anybody:" + token)) } // as a browser sends it
 	for token, want := range map[string]int{"secret-3": 200, "secret-2": 401, "secret-4": 401, "": 401} {
 		for path, want := range map[string]int{"/": want, "/metrics": want, "/status/": want, "/status/stats.json": want, "/v1/ids": 401} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
 			need.Must(t, err)
-			request.Header.Set("Authorization", "Basic "+basic(token))
+			request.SetBasicAuth("anybody", token) // as a browser does
 			answer, err := http.DefaultClient.Do(request)
 			need.Must(t, err)
 			answer.Body.Close()
@@ -94,15 +93,13 @@ tokens:
 			}
 		}
 	}
-	if !slices.ContainsFunc(strings.Split(r.log.String(), "\n"), func(line string) bool {
-		return strings.Contains(line, `route="GET /v1/{name}"`) && strings.Contains(line, "status=401")
-	}) || !strings.Contains(r.log.String(), " caller=app ") {
+	if r.log.Count(`route="GET /v1/{name}"`, "status=401") == 0 || r.log.Count(" caller=app ") == 0 {
 		t.Errorf("no line about a request without a token, or no caller in any: %s", &r.log)
 	}
 }
 
 // Text of a client gets neither into the log nor into a label, so that nobody can forge a
-// line or make the metrics grow.
+// line or make the metrics grow. Each request counts under its route and its status.
 func TestForeignText(t *testing.T) {
 	r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
@@ -142,12 +139,20 @@ Content-Length: 17
 			t.Errorf("%.60q: %.200q, %v; want a refusal", request, answer, err)
 		}
 	}
+	r.serves(t, "/v1/ids?n=3")
 	_, metrics := r.get(t, "/metrics")
+	for _, want := range []string{
+		`_count{code="404",route="/"} `, `_count{code="403",route="GET /status/"} 1`, `_count{code="404",route="/uidring.v1.IdService/Next"} 1`,
+		`_count{code="200",route="GET /v1/{name}"} 1`, `_bucket{code="200",route="GET /v1/{name}",le="+Inf"} 1`,
+	} {
+		clitest.Wants(t, metrics, "\nuidringd_request_duration_seconds"+want)
+	}
+	clitest.Wants(t, metrics, "\nuidring_ids_issued_total{generator=\"ids\"} 3", "\nuidring_loads_total{generator=\"ids\"} 1", "\ngo_goroutines ")
 	_ = r.end(t, os.Interrupt)
 	for place, text := range map[string]string{"the log": r.log.String(), "the metrics": metrics} {
 		if strings.Contains(strings.ToLower(text), "forged") {
 			t.Errorf("text of a client is in %s: %s", place, text)
 		}
 	}
-	has(t, r.log.String(), `route="GET /v1/{name}" proto=HTTP/1.1 status=404`)
+	clitest.Wants(t, r.log.String(), `route="GET /v1/{name}" proto=HTTP/1.1 status=404`)
 }

@@ -14,13 +14,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// curls returns the lines of curl that the page at / has.
-func curls(page string) (lines []string) {
-	for _, line := range regexp.MustCompile(`(?m)^(?:<pre>)?(curl .*?)(?:</pre>)?$`).FindAllStringSubmatch(page, -1) {
+// commands returns the lines of a program that the page at / has.
+func commands(page, program string) (lines []string) {
+	for _, line := range regexp.MustCompile(`(?m)^(?:<pre>)?((?:`+program+`) .*?)(?:</pre>)?$`).FindAllStringSubmatch(page, -1) {
 		lines = append(lines, html.UnescapeString(line[1]))
 	}
 	return lines
@@ -37,21 +38,22 @@ func shell(t *testing.T, line string) []string {
 	return regexp.MustCompile(`\d+`).FindAllString(string(out), -1)
 }
 
-// From an empty folder, without a config: every line of the page works as it stands,
-// and the second start goes on where the first one ended.
+// From an empty folder, without a config: the line that the server prints and every line of the page work
+// as they stand, and the second start goes on where the first one ended.
 func TestFirstStart(t *testing.T) {
+	need.Program(t, "redis-cli")
 	dir := t.TempDir()
 	seen := map[string]bool{}
 	for begun := range 2 {
 		r := start(t, dir)
 		status, page := r.get(t, "/")
-		lines := curls(page)
-		if status != http.StatusOK || len(lines) != 8 {
-			t.Errorf("%d, %d lines of curl, want 8: %s", status, len(lines), page)
+		lines := append(commands(page, "curl|redis-cli"), r.redisCommand)
+		if status != http.StatusOK || len(lines) != 8+2+1 {
+			t.Errorf("%d, %d lines, want 8 of curl and 2 of redis-cli: %s", status, len(lines), page)
 		}
 		for _, line := range lines {
 			ids := shell(t, line)
-			if strings.Contains(line, "/orders") || strings.Contains(line, "/runs") {
+			if strings.Contains(line, "orders") || strings.Contains(line, "/runs") {
 				continue // counted below; has other numbers too
 			}
 			for _, id := range ids {
@@ -61,14 +63,16 @@ func TestFirstStart(t *testing.T) {
 				seen[id] = true
 			}
 		}
-		// 1 + 5 + 5 + 1000 orders of the page, and the next: none is lost by the restart.
-		if _, text := r.get(t, "/v1/orders"); text != fmt.Sprintln(1012*(begun+1)) {
-			t.Errorf("order %q after start %d, want %d", text, begun, 1012*(begun+1))
+		// 1 + 5 + 5 + 1000 + 1 orders of the page, and the next: none is lost by the restart.
+		if _, text := r.get(t, "/v1/orders"); text != fmt.Sprintln(1013*(begun+1)) {
+			t.Errorf("order %q after start %d, want %d", text, begun, 1013*(begun+1))
 		}
+		_, text := get(t, http.DefaultClient, "http://"+r.redisAddress)
+		clitest.Wants(t, text, "HTTP, gRPC and Connect are at "+r.url)
 		r.stop(t)
 	}
-	if len(seen) != 2*11 {
-		t.Errorf("%d ids, want 22", len(seen))
+	if len(seen) != 2*13 {
+		t.Errorf("%d ids, want 26", len(seen))
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != "uidring.db" {
 		t.Errorf("files %v, %v; want uidring.db alone", files, err)
@@ -105,7 +109,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 	if want := []string{"ids", "one", "all", "spent"}; !slices.Equal(names, want) {
 		t.Errorf("the page lists %q, want %q", names, want)
 	}
-	lines := curls(page)
+	lines := commands(page, "curl")
 	if len(lines) != 4*4 {
 		t.Errorf("%d lines of curl, want 16: %s", len(lines), page)
 	}
@@ -114,7 +118,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 			t.Errorf("%s: no id", line)
 		}
 	}
-	has(t, page, `<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?name=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`)
+	clitest.Wants(t, page, `<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?name=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`)
 	if _, status := r.get(t, "/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
 		t.Errorf("the status page has no link to the other page, or Go's names: %s", status)
 	}
@@ -133,7 +137,8 @@ func TestCheckAndPrint(t *testing.T) {
 	dir := t.TempDir()
 	good := write(t, dir, "good.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\n")
 	bad := write(t, dir, "bad.yaml", "listen: 127.0.0.1:80\ngenerators: [{name: ids, kind: slots, worker: \"static:1\", slot: 1, slots: x}]\n")
-	unavailable := write(t, dir, "unavailable.yaml", "stores: [{name: db, env: UIDRINGD_TEST_STORE}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}]\n")
+	unavailable := write(t, dir, "unavailable.yaml", "stores: [{name: db, env: UIDRINGD_TEST_STORE}, {name: file, url: none/ids.db}]\n"+
+		"generators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}, {name: d, kind: segment, store: file}]\n")
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -149,7 +154,7 @@ func TestCheckAndPrint(t *testing.T) {
 		{[]string{"--config", "none.yaml"}, 2, []string{"none.yaml: no such file"}},
 		{[]string{"--listen", "0.0.0.0:0"}, 2, []string{"nobody has to authenticate"}},
 		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, []string{
-			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused"}},
+			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused", `generator "d": SQLite file`}},
 		{[]string{"--listen", taken.Addr().String()}, 1, []string{"uidringd: listen (or --listen): ", "address already in use"}},
 		{[]string{"--listen", "127.0.0.1:0", "--redis", taken.Addr().String()}, 1, []string{"uidringd: redis.listen (or --redis): ", "address already in use"}},
 		{[]string{"--listen", "127.0.0.1:0", "--redis", "127.0.0.1:6380", "--config", unavailable}, 1, []string{"address already in use"}}, // without --config the server goes on
@@ -167,7 +172,7 @@ func TestCheckAndPrint(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != tt.code || silent.Len() > 0 || strings.Contains(said.String(), "secret-1") {
 			t.Errorf("%q: exit code %d, %s, %s; want %d", tt.args, code, &stdout, &stderr, tt.code)
 		}
-		has(t, said.String(), tt.want...)
+		clitest.Wants(t, said.String(), tt.want...)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
 		t.Errorf("files %v, %v; want that no database was made", files, err)
