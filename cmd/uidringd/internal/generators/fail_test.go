@@ -50,16 +50,17 @@ func TestCloseBesideAStart(t *testing.T) {
 		m.state.Store(&state{err: service.ErrStarting})
 		open := &member{Generator: &config.Generator{Name: "b"}}
 		open.state.Store(&state{ends: []func(context.Context) error{func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}})
-		s, hangs := &Set{members: []*member{m, open}, stop: func() {}}, make(chan struct{})
+		other := &member{Generator: &config.Generator{Name: "c"}}
+		other.state.Store(open.state.Load())
+		s, hangs := &Set{members: []*member{m, open, other}, stop: func() {}}, make(chan struct{})
 		s.starts.Go(func() { <-hangs })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if err := s.await(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Open: %v", err)
-		}
-		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `generator "b": `) || time.Since(began) != time.Second {
-			t.Errorf("after %v: %v", time.Since(began), err)
+		need.Error(t, s.await(ctx, nil), context.DeadlineExceeded)
+		need.Error(t, s.Close(ctx), context.DeadlineExceeded, `generator "b", "c": `)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("Open and Close take %v", took)
 		}
 		close(hangs)
 	})

@@ -86,9 +86,8 @@ func TestEveryKind(t *testing.T) {
 		}
 		a, _ := s.Open(t.Context(), "a")
 		end(t, s)
-		if _, err := a.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("Claim after Close: %v", err)
-		}
+		_, err := a.Claim(t.Context(), 1)
+		need.Error(t, err, uid.ErrClosed)
 		if got := len(s.Unready()); got == 0 {
 			t.Error("closed generators are ready")
 		}
@@ -149,9 +148,8 @@ generators:
 	}
 	draw(t, s, "orders", 1200)
 	e, _ := s.Open(t.Context(), "orders")
-	if _, err := e.Claim(t.Context(), 1); !errors.Is(err, segment.ErrUsedUp) {
-		t.Errorf("after the limit: %v", err)
-	}
+	_, err := e.Claim(t.Context(), 1)
+	need.Error(t, err, segment.ErrUsedUp)
 }
 
 // broken has generators that cannot start, beside a.
@@ -206,19 +204,6 @@ func TestStandAlone(t *testing.T) {
 	end(t, s)
 }
 
-// If all generators fail, none stays open, and the error names those that failed. A store that is
-// unavailable stands there once.
-func TestOpenFails(t *testing.T) {
-	t.Chdir(t.TempDir())
-	text := strings.NewReplacer("  - {name: a, kind: cached, store: file}\n", "", `  - {name: more, kind: tags, store: file, match: "*"}`, "").Replace(broken)
-	s, err := generators.Open(t.Context(), parse(t, text), silent)
-	for _, want := range []string{`generator "b", "c", "d-tags": redis://127.0.0.1:1 (the config): `, "connection refused", `generator "d": SQLite file`} {
-		if s != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "redis://") > 1 {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
 // Two generators that start together on an empty store log once that they create the
 // table.
 func TestOneLineForATable(t *testing.T) {
@@ -260,10 +245,9 @@ func TestDrawnOrDivided(t *testing.T) {
 			refused := func(settings string, want ...string) {
 				t.Helper()
 				err := start(settings)
-				for _, want := range append(want, "row -1 of WORKER_NODE", "a store of its own") {
-					if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "lease.Config") {
-						t.Errorf("%s: %v, want %q", settings, err, want)
-					}
+				need.Error(t, err, nil, append(want, "row -1 of WORKER_NODE", "a store of its own")...)
+				if strings.Contains(fmt.Sprint(err), "lease.Config") {
+					t.Errorf("%s: %v, which has words of the library", settings, err)
 				}
 			}
 			divided, user := clitest.User(t, kind)

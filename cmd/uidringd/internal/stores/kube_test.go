@@ -5,9 +5,9 @@ package stores_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -20,9 +20,7 @@ func TestKube(t *testing.T) {
 	give(t, "kube://orders")
 	give(t, "kube://orders/billing") // another prefix
 	give(t, "kube://")               // the namespace of the kubeconfig
-	if text := k.Must(t, "GET", "/apis/coordination.k8s.io/v1/namespaces/elsewhere/leases", ""); !strings.Contains(text, `"uidring.0"`) {
-		t.Errorf("%s: want the number 0", text)
-	}
+	clitest.Wants(t, k.Must(t, "GET", "/apis/coordination.k8s.io/v1/namespaces/elsewhere/leases", ""), `"uidring.0"`)
 	t.Setenv("KUBECONFIG", k.Kubeconfig(t, "alice", "orders"))
 	give(t, "kube://orders?kubeconfig="+file+"&context=test&timeout=1m")
 	for dsn, want := range map[string]string{

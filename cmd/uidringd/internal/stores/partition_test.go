@@ -8,10 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,23 +26,23 @@ import (
 // A connection that a network drops without a notice is given up, and so are those that
 // are made meanwhile. When the network is back, the number is renewed.
 func TestDroppedSilently(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (server string){
-		"etcd": func(t *testing.T) string {
-			return strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
-		},
-		"redis": func(t *testing.T) string { return servertest.StartRedis(t).Address() },
+	for name, tt := range map[string]struct {
+		start func(t *testing.T) (address string)
+		query string // of the URL
+		tries int
+	}{
+		"etcd":  {func(t *testing.T) string { return servertest.StartEtcd(t, 1)[0].Address }, "", 2},
+		"redis": {func(t *testing.T) string { return servertest.StartRedis(t).Address() }, "", 2},
+		// Its client waits a minute for the first answer by itself.
+		"zk": {func(t *testing.T) string { return servertest.StartZooKeeper(t, 1, nil)[0].Address }, "?timeout=2s", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dropSilently(t, name+"://", start(t), "", 2)
+			server := tt.start(t)
+			link := servertest.NewLink(t, func() string { return server })
+			drop(t, link, name+"://"+link.Address()+tt.query, tt.tries)
 		})
 	}
-}
-
-// The same of ZooKeeper, whose client waits a minute for the first answer by itself.
-func TestZooKeeperDroppedSilently(t *testing.T) {
-	t.Parallel()
-	dropSilently(t, "zk://", servertest.StartZooKeeper(t, 1, nil)[0].Address, "?timeout=2s", 10)
 }
 
 // The same of Kubernetes.
@@ -53,12 +53,6 @@ func TestKubeDroppedSilently(t *testing.T) {
 	text := servertest.Kubeconfig("https://"+link.Address(), k.CA(), servertest.KubeAdmin, "default")
 	need.Must(t, os.WriteFile(config, []byte(text), 0o600))
 	drop(t, link, "kube://?kubeconfig="+config, 2)
-}
-
-// dropSilently drops the link to a server, whose URL has a query.
-func dropSilently(t *testing.T, scheme, server, query string, tries int) {
-	link := servertest.NewLink(t, func() string { return server })
-	drop(t, link, scheme+link.Address()+query, tries)
 }
 
 // drop has the link of a holder carry nothing, until some more connections were tried.
@@ -114,26 +108,21 @@ func TestNameMoves(t *testing.T) {
 		go answer(far, &to)
 		return conn, nil
 	}
-	for name, start := range map[string]func(t *testing.T) (dsn, address string){
-		"etcd": func(t *testing.T) (string, string) {
-			address := strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
-			return "etcd://" + address, address
+	for name, start := range map[string]func(t *testing.T) (dsn string){
+		"etcd":  func(t *testing.T) string { return "etcd://" + servertest.StartEtcd(t, 1)[0].Address },
+		"redis": func(t *testing.T) string { return "redis://" + servertest.StartRedis(t).Address() },
+		"mysql": func(t *testing.T) string {
+			return "mysql://root@" + servertest.MariaDB(t, t.TempDir()).Start(t, dbtest.Answers).Address + "/uidring"
 		},
-		"redis": func(t *testing.T) (string, string) {
-			address := servertest.StartRedis(t).Address()
-			return "redis://" + address, address
-		},
-		"mysql": func(t *testing.T) (string, string) {
-			s := servertest.MariaDB(t, t.TempDir()).Start(t, dbtest.Answers)
-			return "mysql://root@" + s.Address + "/uidring", s.Address
-		},
-		"postgres": func(t *testing.T) (string, string) {
+		"postgres": func(t *testing.T) string {
 			s := servertest.Postgres(t, t.TempDir()).Start(t, dbtest.Answers)
-			return s.URL(s.Address), s.Address
+			return s.URL(s.Address)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dsn, address := start(t)
+			at, err := url.Parse(start(t))
+			need.Must(t, err)
+			address := at.Host
 			ips := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(127, 0, 0, 2)}
 			server := func() string { return address }
 			here := servertest.Addresses(t, 1)[0] // whose port is free at the other address too: the kernel gives it to nobody
@@ -142,7 +131,8 @@ func TestNameMoves(t *testing.T) {
 			first := servertest.NewLinkAt(t, here, server)
 			servertest.NewLinkAt(t, net.JoinHostPort(ips[1].String(), port), server)
 			to.Store(&ips[0])
-			until, use, await := hold(t, strings.Replace(dsn, address, "moves.test:"+port, 1))
+			at.Host = "moves.test:" + port
+			until, use, await := hold(t, at.String())
 			first.Hang()
 			to.Store(&ips[1])
 			use(until, until) // which no renewal before had to reserve

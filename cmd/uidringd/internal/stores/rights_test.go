@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
 	"github.com/uidring/uidring/worker/workerredis"
 )
 
@@ -49,12 +50,15 @@ func TestRights(t *testing.T) {
 			t.Setenv("ETCDCTL_ENDPOINTS", endpoint)
 			host := strings.TrimPrefix(endpoint, "http://")
 			for _, user := range []string{"root", "ids"} {
-				execute(t, "secret\n", program, "user", "add", user, "--interactive=false")
+				execute(t, "s@cret\n", program, "user", "add", user, "--interactive=false")
 			}
 			execute(t, rights("etcd://"+host), "sh", "-e")
 			execute(t, "", program, "user", "grant-role", "root", "root")
 			execute(t, "", program, "auth", "enable")
-			return "etcd://ids:secret@" + host
+			refused(t, "etcd://ids:wrong@"+host)
+			refused(t, "etcd://"+host)
+			refused(t, "etcd://ids:s%40cret@"+host+"/elsewhere", "the user's role needs "+workeretcd.Role("/elsewhere"))
+			return "etcd://ids:s%40cret@" + host
 		},
 		"zk": func(t *testing.T, rights func(string) string) string {
 			address := servertest.StartZooKeeper(t, 1, nil)[0].Address

@@ -77,11 +77,7 @@ func TestURLs(t *testing.T) {
 			if wants == nil || !errors.As(err, &usage) {
 				t.Fatalf("%v, want %q", err, wants)
 			}
-			for _, want := range append(wants, "worker.url: ") {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v, want %q in it", err, want)
-				}
-			}
+			need.Error(t, err, nil, append(wants, "worker.url: ")...)
 			for _, part := range []string{"sec#", "ret@", "sec/", "sec?", "sec%", "secret"} {
 				if strings.Contains(err.Error(), part) {
 					t.Errorf("%v shows a part of the password", err)
