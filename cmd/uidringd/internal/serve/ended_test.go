@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"golang.org/x/net/http2"
 
 	"github.com/uidring/uidring/internal/test/need"
 )
@@ -165,36 +164,6 @@ func TestCallerEnds(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Many calls, half of which their client resets, are none of them failures of the server.
-func TestManyResets(t *testing.T) {
-	inMemory(t, "", func(w *world) {
-		conn := w.dial(w.web, "192.0.2.1")
-		go func() {
-			framer := begin(conn, 1<<20)
-			go drain(conn)
-			for call := range uint32(300) {
-				id := 2*call + 1
-				block := header(http.MethodPost, "/uidring.v1.IdService/Next")
-				_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndHeaders: true})
-				if call%2 == 0 {
-					_ = framer.WriteRSTStream(id, http2.ErrCodeCancel)
-				} else {
-					_ = framer.WriteData(id, true, []byte("\x00\x00\x00\x00\x05\x0a\x03ids"))
-				}
-				time.Sleep(time.Millisecond)
-			}
-		}()
-		for _, code := range w.counted() {
-			if code[0] == '5' {
-				t.Errorf("the metrics have %s", code)
-			}
-		}
-		if log := w.log.String(); strings.Contains(log, "level=ERROR") {
-			t.Errorf("the log is %s", log)
-		}
-	})
 }
 
 // A request that is cut off when the server stops is the server's end, not its caller's. The server

@@ -180,15 +180,11 @@ func beside(t *testing.T, url string) func() (p99 time.Duration, asked, failed i
 	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}}
 	client := &http.Client{Transport: &http.Transport{DialContext: from.DialContext, DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 20 * time.Second}
 	var took []time.Duration
-	failed, over, ended := 0, make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-over:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
+	failed := 0
+	ctx, end := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
 			r, _ := http.NewRequest(http.MethodGet, url, nil)
 			r.Header.Set("Authorization", "Bearer a")
 			began := time.Now()
@@ -201,10 +197,10 @@ func beside(t *testing.T, url string) func() (p99 time.Duration, asked, failed i
 				failed++
 			}
 		}
-	}()
+	})
 	return func() (time.Duration, int, int) {
-		close(over)
-		<-ended
+		end()
+		asking.Wait()
 		slices.Sort(took)
 		return took[len(took)*99/100], len(took), failed
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/internal/test/logged"
@@ -164,6 +165,15 @@ func (w *world) ask(from, method, path, body string) (status int, text string) {
 	defer answer.Body.Close()
 	all, _ := io.ReadAll(answer.Body)
 	return answer.StatusCode, string(all)
+}
+
+// expect gets a path from an address. It expects a status, and texts in the answer.
+func (w *world) expect(status int, from, path string, texts ...string) {
+	w.t.Helper()
+	got, text := w.ask(from, http.MethodGet, path, "")
+	if clitest.Wants(w.t, text, texts...); got != status {
+		w.t.Errorf("%s: %d %s, want %d", path, got, text, status)
+	}
 }
 
 // busy returns how many connections are busy.

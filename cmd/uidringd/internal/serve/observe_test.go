@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/need"
 )
@@ -62,19 +63,12 @@ func TestAccessLog(t *testing.T) {
 // The time of a request is in seconds, in its metric as in the log.
 func TestDuration(t *testing.T) {
 	inMemory(t, "", func(w *world) {
-		if status, text := w.ask("192.0.2.1", http.MethodGet, "/v1/rare?n=2000", ""); status != http.StatusServiceUnavailable {
-			t.Errorf("%d %s, want 503 after limits.wait", status, text)
-		}
-		_, text := w.ask("192.0.2.1", http.MethodGet, "/metrics", "")
+		w.expect(http.StatusServiceUnavailable, "192.0.2.1", "/v1/rare?n=2000") // after limits.wait
 		const of = `{code="503",route="GET /v1/{name}"`
 		for _, want := range []string{"_sum" + of + "} 2", "_count" + of + "} 1", "_bucket" + of + `,le="1"} 0`, "_bucket" + of + `,le="2.5"} 1`} {
-			if want = "uidringd_request_duration_seconds" + want + "\n"; !strings.Contains(text, want) {
-				t.Errorf("the metrics lack %s: %s", want, text)
-			}
+			w.expect(http.StatusOK, "192.0.2.1", "/metrics", "uidringd_request_duration_seconds"+want+"\n")
 		}
-		if log := w.log.String(); !strings.Contains(log, "took=2s") {
-			t.Errorf("the log is %s", log)
-		}
+		clitest.Wants(t, w.log.String(), "took=2s")
 	})
 }
 
@@ -99,27 +93,16 @@ func TestCommandsAreObserved(t *testing.T) {
 		conn := w.dial(w.redis, "10.0.0.1")
 		go send("INCR ids\r\nINCR ids\r\nINCR ids\r\nGET none\r\nQUIT\r\n")(conn)
 		drain(conn)
-		_, text := w.ask("10.0.0.1", http.MethodGet, "/metrics", "")
-		for _, want := range []string{`{caller="(none)",code="200"} 4`, `{caller="(none)",code="404"} 1`, "uidringd_requests_in_flight 1"} {
-			if !strings.Contains(text, want+"\n") {
-				t.Errorf("the metrics lack %s: %s", want, text)
-			}
-		}
-		if log := w.log.String(); !strings.Contains(log, "status=200") || !strings.Contains(log, "status=404") {
-			t.Errorf("the log is %s", log)
-		}
+		const none = `{caller="(none)",code=`
+		w.expect(http.StatusOK, "10.0.0.1", "/metrics", none+"\"200\"} 4\n", none+"\"404\"} 1\n", "uidringd_requests_in_flight 1\n")
+		clitest.Wants(t, w.log.String(), "status=200", "status=404")
 	})
 }
 
 // A request that gets too few ids in time is told that max_borrow is the cause, and the log too.
 func TestMaxBorrow(t *testing.T) {
 	inMemory(t, `  - {name: tight, kind: cached, worker: "static:2", max_borrow: 2s, ids_per_s: -1, layout: "31/23/9"}`+"\n", func(w *world) {
-		status, text := w.ask("192.0.2.1", http.MethodGet, "/v1/tight?n=10000", "")
-		if want := "did not have enough ids within 2s: its ids are max_borrow ahead of the clock"; status != 503 || !strings.Contains(text, want) {
-			t.Errorf("%d %s", status, text)
-		}
-		if !strings.Contains(w.log.String(), "limit of borrowed time reached") {
-			t.Errorf("the log does not say it: %s", &w.log)
-		}
+		w.expect(503, "192.0.2.1", "/v1/tight?n=10000", "did not have enough ids within 2s: its ids are max_borrow ahead of the clock")
+		clitest.Wants(t, w.log.String(), "limit of borrowed time reached")
 	})
 }

@@ -16,17 +16,6 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// A client of HTTP gets an answer that helps at the port of the Redis protocol.
-func TestWrongPort(t *testing.T) {
-	inMemory(t, "", func(w *world) {
-		conn := w.dial(w.redis, "10.0.0.1")
-		go send(get + "\r\n")(conn)
-		if text, _ := io.ReadAll(conn); !strings.HasSuffix(string(text), "\r\n\r\nThis port speaks the Redis protocol. HTTP, gRPC and Connect are at http://127.0.0.1:8080/\n") {
-			t.Errorf("%s", text)
-		}
-	})
-}
-
 // A client without TLS at a port with TLS gets a line in the log, and many get few.
 func TestHandshakeFails(t *testing.T) {
 	inMemory(t, secured, func(w *world) {
@@ -57,9 +46,7 @@ func TestStartFails(t *testing.T) {
 		c, err := config.Parse(fmt.Appendf(nil, "listen: unix:%s/web\nredis: {listen: %q}\nstores: [{name: f, url: %s/%s}]\ngenerators: [{name: ids, kind: cached, store: f}]\n",
 			dir, tt.redis, dir, tt.file), config.Flags{})
 		need.Must(t, err)
-		if err := serve(t.Context(), c, false, slog.New(slog.DiscardHandler), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		need.Error(t, serve(t.Context(), c, false, slog.New(slog.DiscardHandler), io.Discard), nil, want)
 		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 			t.Errorf("files %v, %v; want neither a socket nor a database", files, err)
 		}
@@ -76,9 +63,8 @@ func TestListen(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|0o620 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if _, err := open(); err == nil || !strings.Contains(err.Error(), "another process listens on the socket; use another path, or stop that process") {
-		t.Errorf("beside another server: %v", err)
-	}
+	_, err = open()
+	need.Error(t, err, nil, "another process listens on the socket; use another path, or stop that process")
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
 	if l, err = open(); err != nil {
@@ -90,8 +76,9 @@ func TestListen(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("a file made after the socket: %v, %v; want 0600", info.Mode(), err)
 	}
-	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is not a socket; use another path, or remove the file") || string(text) != "precious" {
-		t.Errorf("%v, %q", err, text)
+	need.Error(t, err, nil, "the file is not a socket; use another path, or remove the file")
+	if text, _ := os.ReadFile(path); string(text) != "precious" {
+		t.Errorf("the file has %q", text)
 	}
 }
 

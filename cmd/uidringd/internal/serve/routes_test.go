@@ -1,14 +1,34 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 )
+
+// newHandler returns the handler of a server with a cached generator, more of a config and its log.
+func newHandler(t *testing.T, more string, log io.Writer) http.Handler {
+	t.Helper()
+	c, err := config.Parse([]byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`+"\n"+more), config.Flags{})
+	need.Must(t, err)
+	logger := newLogger(c, log)
+	set, err := generators.Open(t.Context(), c, logger)
+	need.Must(t, err)
+	t.Cleanup(func() { _ = set.Close(context.Background()) })
+	handler, err := newServer(c, set, nil, logger).handler()
+	need.Must(t, err)
+	return handler
+}
 
 // Each answer forbids caches, and guesses of its type. No route but those of gRPC takes a
 // body, and what reads draws no id. The pages are for the config's host names. The log is JSON if
@@ -43,17 +63,13 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s with a body: %v", path, w.Header())
 		}
 	}
-	if page := ask(200, "localhost", "/", "").Body.String(); !strings.Contains(page, "At most 10,000 a request.") {
-		t.Errorf("the page has a limit without a comma: %s", page)
-	}
+	clitest.Wants(t, ask(200, "localhost", "/", "").Body.String(), "At most 10,000 a request.")
 	for host, want := range map[string]int{"OPS.example.com:80": 200, "localhost.:80": 200, "[::1]:80": 200, "evil.example.com": 403} {
 		for _, path := range []string{"/", "/metrics", "/status/"} {
 			ask(want, host, path, "")
 		}
 	}
-	if text := ask(200, "localhost", "/metrics", "").Body.String(); !strings.Contains(text, "\nuidring_ids_issued_total{generator=\"ids\"} 0\n") {
-		t.Errorf("what reads draws ids: %s", text)
-	}
+	clitest.Wants(t, ask(200, "localhost", "/metrics", "").Body.String(), "\nuidring_ids_issued_total{generator=\"ids\"} 0\n")
 	for line := range strings.Lines(log.String()) {
 		var entry struct {
 			Msg, Route string

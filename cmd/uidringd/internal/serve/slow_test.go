@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
 )
 
 const (
@@ -129,12 +131,8 @@ func TestSlowClientsDoNotWait(t *testing.T) {
 			first <- text
 		}()
 		synctest.Wait()
-		if _, text := w.ask("10.0.0.2", http.MethodGet, "/v1/rare?n=2000", ""); !strings.Contains(text, "1 requests wait for ids") {
-			t.Errorf("beside a request that waits: %s", text)
-		}
-		if text := <-first; !strings.Contains(text, "did not have enough ids within 2s") {
-			t.Errorf("beside slow clients: %s", text)
-		}
+		w.expect(http.StatusServiceUnavailable, "10.0.0.2", "/v1/rare?n=2000", "1 requests wait for ids")
+		clitest.Wants(t, <-first, "did not have enough ids within 2s")
 	})
 }
 
@@ -153,9 +151,7 @@ func TestConnections(t *testing.T) {
 					t.Errorf("beside connections with %s: %d, %s", name, status, text)
 				}
 			}
-			if !strings.Contains(w.log.String(), `msg="too many connections: `) {
-				t.Errorf("the log says nothing: %s", &w.log)
-			}
+			clitest.Wants(t, w.log.String(), `msg="too many connections: `)
 			time.Sleep(time.Minute)
 			w.hold(w.web, "10.0.0.3", 10, send(strings.ReplaceAll(get, "/ids", "/rare?n=2000")+"\r\n"))
 			login := ""
@@ -163,9 +159,7 @@ func TestConnections(t *testing.T) {
 				login = "AUTH a\r\n"
 			}
 			w.hold(w.redis, "10.0.0.3", 10, func(c net.Conn) { go drain(c); send(login + "INCRBY rare 2000\r\n")(c) })
-			if status, text := w.ask("10.0.0.2", http.MethodGet, "/v1/ids", ""); status != http.StatusServiceUnavailable {
-				t.Errorf("beside busy connections: %d, %s", status, text)
-			}
+			w.expect(http.StatusServiceUnavailable, "10.0.0.2", "/v1/ids")
 			conn := w.dial(w.redis, "10.0.0.2")
 			go send("PING\r\nINCR ids\r\nQUIT\r\n")(conn)
 			if text, _ := io.ReadAll(conn); string(text) != "+PONG\r\n"+strings.Repeat("-TRYAGAIN too many connections are busy\r\n", 2) {
@@ -188,21 +182,14 @@ func TestConnections(t *testing.T) {
 func TestShare(t *testing.T) {
 	inMemory(t, "limits: {requests: 60, connections: 100, per_address: 50, write: 1h}\n", func(w *world) {
 		w.hold(w.web, "10.0.0.1", 2, unread(15, "GET", "/v1/ids"))
-		if status, text := w.ask("10.0.0.1", http.MethodGet, "/v1/ids", ""); status != http.StatusServiceUnavailable || !strings.Contains(text, "requests of this address are under way") {
-			t.Errorf("the address: %d %s", status, text)
-		}
+		w.expect(http.StatusServiceUnavailable, "10.0.0.1", "/v1/ids", "requests of this address are under way")
 		conn := w.dial(w.web, "10.0.0.1")
 		go send(get + "\r\n")(conn)
-		if text, _ := io.ReadAll(conn); !strings.Contains(string(text), "\r\nConnection: close\r\n") {
-			t.Errorf("the connection of a request that is refused stays: %s", text)
-		}
-		if status, text := w.ask("10.0.0.2", http.MethodGet, "/v1/ids", ""); status != http.StatusOK {
-			t.Errorf("another address: %d %s", status, text)
-		}
+		text, _ := io.ReadAll(conn)
+		clitest.Wants(t, string(text), "\r\nConnection: close\r\n")
+		w.expect(http.StatusOK, "10.0.0.2", "/v1/ids")
 		w.hangUp()
-		if status, text := w.ask("10.0.0.1", http.MethodGet, "/v1/ids", ""); status != http.StatusOK {
-			t.Errorf("the address at the end: %d %s", status, text)
-		}
+		w.expect(http.StatusOK, "10.0.0.1", "/v1/ids")
 	})
 }
 
