@@ -16,22 +16,11 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid/uidclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// golden compares with a file, or writes it anew with UIDRING_UPDATE=1.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if os.Getenv("UIDRING_UPDATE") != "" {
-		need.Must(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || string(want) != got {
-		t.Errorf("%s, %v: got\n%s", path, err, got)
-	}
-}
 
 // All keys and types that are wrong are reported at once, by line, and then all values. None
 // shows a secret.
@@ -42,7 +31,7 @@ func TestFaults(t *testing.T) {
 		if c != nil || !errors.As(err, &faults) {
 			t.Fatalf("%v, %v; want faults", c, err)
 		}
-		golden(t, name+".txt", err.Error()+"\n")
+		statstest.Golden(t, name+".txt", []byte(err.Error()+"\n"))
 		if strings.Contains(err.Error(), "secret-") {
 			t.Error("a secret is shown")
 		}
@@ -236,7 +225,7 @@ func TestPrint(t *testing.T) {
 	for path, c := range map[string]*config.Config{"testdata/printed.txt": full, "testdata/demo.txt": demo} {
 		text, err := yaml.Dump(c)
 		need.Must(t, err)
-		golden(t, path, string(text))
+		statstest.Golden(t, path, text)
 		if strings.Contains(string(text), "secret-") {
 			t.Error("a secret is shown")
 		}

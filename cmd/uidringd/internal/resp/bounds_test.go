@@ -22,7 +22,6 @@ func TestMalformed(t *testing.T) {
 	for sent, want := range map[string]string{
 		"*1\r\n$1025\r\n":                              "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
 		"*1\r\n$9223372036854775807\r\n":               "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
-		"*1\r\n$536870912\r\n":                         "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
 		"*2\r\n$4\r\nINCR\r\n$1020\r\n":                tooLong,
 		"*2\r\n$4\r\nINCR\r\n$1002\r\n":                tooLong, // by a byte
 		"*1\r\n$-1\r\n":                                "-ERR Protocol error: invalid bulk length\r\n",
@@ -48,21 +47,16 @@ func TestMalformed(t *testing.T) {
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": "HTTP/1.1 400 Bad Request\r\n",
 		// Of other protocols, with commands in their bodies.
 		"POST /a b HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n": "HTTP/1.1 400 ", // PHP's file_get_contents
-		"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n":                        "HTTP/1.1 400 ",
 		"INCR orders HTTP/1.1\r\nHost: x\r\n\r\n":                     "HTTP/1.1 400 ", // a method of the caller
 		"get /orders http/1.1\r\nhost: x\r\n\r\n":                     "HTTP/1.1 400 ",
 		"GET /a b\r\n": "-ERR Protocol error: ",
 		"Host: x\r\n":  "-ERR Protocol error: ",
-		"INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP a\r\n\r\n": "-ERR Protocol error: ",
-		"INFO sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP a\r\n\r\n":   "$",
-		"DESCRIBE rtsp://a/b RTSP/1.0\r\nCSeq: 1\r\n\r\n":      "-ERR Protocol error: ",
-		"EHLO x\r\nMAIL FROM:<a@b>\r\nDATA\r\n":                "-ERR Protocol error: ",
-		"USER a\r\nPASS b\r\n":                                 "-ERR Protocol error: ",
-		"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n":               "-ERR Protocol error: ",
-		"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00":       "-ERR Protocol error: ", // PROXY, version 2
-		"set a 0 0 1\r\nb\r\n":                                 "-ERR Protocol error: ",
-		"PING a b\r\n":                                         "-ERR Protocol error: ",
-		"INCR\r\n":                                             "-ERR Protocol error: ",
+		"INFO sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP a\r\n\r\n": "$",
+		"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n":             "-ERR Protocol error: ",
+		"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00":     "-ERR Protocol error: ", // PROXY, version 2
+		"set a 0 0 1\r\nb\r\n":                               "-ERR Protocol error: ",
+		"PING a b\r\n":                                       "-ERR Protocol error: ",
+		"INCR\r\n":                                           "-ERR Protocol error: ",
 	} {
 		c := s.dial(t)
 		clients.Go(func() {
@@ -134,41 +128,33 @@ func TestPipelines(t *testing.T) {
 // TestRates shows that commands in a pipeline count one by one towards the limits of a caller,
 // as if each were sent alone.
 func TestRates(t *testing.T) {
-	ids := func(c *client, n int) {
+	answers := func(c *client, n int, begin string) {
 		t.Helper()
-		for range n {
-			if line, err := c.ReadString('\n'); err != nil || line[0] != ':' {
-				t.Fatalf("%q, %v", line, err)
-			}
-		}
-	}
-	refused := func(c *client, n int, why string) {
-		t.Helper()
-		for range n {
-			if line, err := c.ReadString('\n'); err != nil || !strings.HasPrefix(line, "-TRYAGAIN "+why) {
-				t.Fatalf("%q, %v", line, err)
+		for _, line := range c.lines(n) {
+			if !strings.HasPrefix(line, begin) {
+				t.Fatalf("%q, want %q", line, begin)
 			}
 		}
 	}
 	c := serve(t, service.Config{Limits: service.Limits{Requests: 1e-9, Burst: 20}}, resp.Config{}).dial(t)
 	c.send(strings.Repeat(array("INCR", "orders"), 30))
-	ids(c, 20)
-	refused(c, 10, "more than 1e-09 requests a second, or 20 at once")
+	answers(c, 20, ":")
+	answers(c, 10, "-TRYAGAIN more than 1e-09 requests a second, or 20 at once")
 	c.send(array("PING") + array("GET", "orders"))
 	c.expect("+PONG\r\n")
-	refused(c, 1, "more than 1e-09 requests")
+	answers(c, 1, "-TRYAGAIN more than 1e-09 requests")
 
 	c = serve(t, service.Config{}, resp.Config{}).dial(t) // 5 of a request, 10 at once
 	c.send(strings.Repeat(array("INCR", "rare"), 30))
-	ids(c, 10)
-	refused(c, 20, `more than 1e-09 ids of "rare" a second`)
+	answers(c, 10, ":")
+	answers(c, 20, `-TRYAGAIN more than 1e-09 ids of "rare" a second`)
 
 	c = serve(t, service.Config{}, resp.Config{}).dial(t)
 	for _, n := range []int{4, 4, 2} { // of the last four together, the first two
 		c.send(strings.Repeat(array("INCR", "rare"), 4))
-		ids(c, n)
+		answers(c, n, ":")
 	}
-	refused(c, 2, `more than 1e-09 ids of "rare" a second`)
+	answers(c, 2, `-TRYAGAIN more than 1e-09 ids of "rare" a second`)
 }
 
 // TestSlowCommand has a client send a command byte by byte. The time for the rest counts from

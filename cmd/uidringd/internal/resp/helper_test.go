@@ -31,19 +31,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// catalog has one more name: Get panics.
-type catalog struct{ *servicetest.Catalog }
-
-func (c catalog) Get(name string) (*service.Entry, error) {
-	if name == "panics" {
-		panic("a bug")
-	}
-	return c.Catalog.Get(name)
-}
-
 // newCatalog returns a counter from 1, a counter whose ranges have ten ids each and gaps between
-// them, a clocked generator with few ids a second for one caller, and names that fail.
-func newCatalog(t testing.TB) catalog {
+// them, a clocked generator with few ids a second for one caller, one that panics, and names that fail.
+func newCatalog(t testing.TB) *servicetest.Catalog {
 	t.Helper()
 	layout, c := bits.Registry(), servicetest.New()
 	c.Errors["unavailable"], c.Errors["spent"], c.Errors["hangs"] = servicetest.ErrDriver, segment.ErrUsedUp, uid.ErrNotReady
@@ -54,7 +44,8 @@ func newCatalog(t testing.TB) catalog {
 	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
 	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})
 	c.Entries["counter:__rand_int__"] = c.Add(t, "orders", "segment", nil, orders, err) // as redis-benchmark has it
-	return catalog{c}
+	c.Entries["panics"] = new(service.Entry)                                            // without a Claimer
+	return c
 }
 
 // host is a process with the server.
@@ -83,7 +74,7 @@ func (h *host) Ready() error { return h.fault }
 type server struct {
 	*resp.Server
 	*host
-	catalog
+	*servicetest.Catalog
 	gate     *gate.Gate
 	listener net.Listener
 }
@@ -102,9 +93,9 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 // serveOn is serve with a listener of the test's.
 func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{listener: listener, host: new(host), catalog: newCatalog(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {})}
+	s := &server{listener: listener, host: new(host), Catalog: newCatalog(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {})}
 	admit.Logger, c.Logger = slog.New(slog.DiscardHandler), slog.New(slog.DiscardHandler)
-	c.IDs, c.Host, c.HTTP = service.New(s.catalog, admit), s.host, "http://127.0.0.1:8080/"
+	c.IDs, c.Host, c.HTTP = service.New(s.Catalog, admit), s.host, "http://127.0.0.1:8080/"
 	c.Read, c.Write, c.Idle = cmp.Or(c.Read, time.Hour), cmp.Or(c.Write, time.Hour), cmp.Or(c.Idle, time.Hour)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 16<<10)
 	s.Server = resp.New(c)
@@ -195,6 +186,17 @@ func (c *client) expect(want string) {
 		more, _ := c.Peek(c.Buffered())
 		c.t.Fatalf("the answer is %q, %v; want %q", string(got[:n])+string(more), err, want)
 	}
+}
+
+// lines reads answers of a line each.
+func (c *client) lines(n int) (lines []string) {
+	c.t.Helper()
+	for range n {
+		line, err := c.ReadString('\n')
+		need.Must(c.t, err)
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // ends expects that the server ends the connection.

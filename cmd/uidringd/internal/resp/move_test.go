@@ -11,8 +11,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 // TestAsRedis compares with a real Redis what both answer alike.
@@ -38,38 +36,4 @@ func TestAsRedis(t *testing.T) {
 			t.Errorf("%q gets %q, and from Redis %q", sent, got, want)
 		}
 	}
-}
-
-// TestMove moves a counter from a real Redis as docs/redis.md says. No id repeats, and a client that was
-// forgotten fails.
-func TestMove(t *testing.T) {
-	const distance = 1_000_000_000
-	redis := servertest.StartRedis(t)
-	expect := func(command, want string) {
-		t.Helper()
-		if got := redis.Command(t, command); got != want {
-			t.Errorf("%s: %q, want %q", command, got, want)
-		}
-	}
-	expect("INCR orders", ":1\r\n")
-	expect("INCR orders", ":2\r\n")
-	expect("GET orders", "$1\r\n2\r\n")
-
-	store := new(segmenttest.Memory)
-	need.Must(t, store.Create(t.Context(), "orders", 2+distance, 0))
-	counter, err := segment.New(t.Context(), store, "orders", segment.Config{})
-	need.Must(t, err)
-	defer counter.Close()
-	s := serve(t, service.Config{}, resp.Config{})
-	s.Entries["orders"] = &service.Entry{Name: "orders", Kind: "segment", Claimer: counter, Instance: "moved"}
-	moved := s.dial(t)
-	moved.send(array("INCR", "orders"))
-	moved.expect(":1000000002\r\n")
-	expect("INCR orders", ":3\r\n") // of a client that has not moved yet
-	expect("GETSET orders moved", "$1\r\n3\r\n")
-	forgotten := dialAt(t, redis.Address())
-	forgotten.send(array("INCR", "orders"))
-	forgotten.expect("-ERR value is not an integer or out of range\r\n")
-	moved.send(array("INCR", "orders"))
-	moved.expect(":1000000003\r\n")
 }

@@ -12,6 +12,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1/uidringv1connect"
@@ -34,19 +35,7 @@ var protocols = map[string]call{
 	"grpc":    by(connect.WithGRPC()),
 	"grpcweb": by(connect.WithGRPCWeb()),
 	"connect": by(),
-	"json": func(t *testing.T, server *testServer, token, method string, request any) failure {
-		text, err := json.Marshal(request)
-		need.Must(t, err)
-		code, body := post(t, server, token, method, string(text))
-		var answer struct {
-			Code, Message string
-			Details       []struct{ Type string }
-		}
-		if err := json.Unmarshal([]byte(body), &answer); err != nil || code == http.StatusOK {
-			t.Fatalf("%s: %d %s: %v", method, code, body, err)
-		}
-		return failure{answer.Code, answer.Message, len(answer.Details) == 1 && answer.Details[0].Type == "google.rpc.RetryInfo"}
-	},
+	"json":    by(connect.WithProtoJSON()),
 }
 
 func by(options ...connect.ClientOption) call {
@@ -145,10 +134,8 @@ func TestErrors(t *testing.T) {
 				if status := tt.server.failed.Load(); status != tt.status {
 					t.Errorf("the observer was told status %d, want %d", status, tt.status)
 				}
-				for _, want := range append(tt.want, "") {
-					if !strings.Contains(got.message, want) || got.message == "" {
-						t.Errorf("message %q, want %q in it", got.message, want)
-					}
+				if clitest.Wants(t, got.message, tt.want...); got.message == "" {
+					t.Error("there is no message")
 				}
 			})
 		}
