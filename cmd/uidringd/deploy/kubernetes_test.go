@@ -18,6 +18,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
@@ -108,7 +109,11 @@ func (o object) selects(t *testing.T) map[string]string {
 func TestKubernetes(t *testing.T) {
 	k := servertest.StartKube(t)
 	k.Namespace(t, "ids")
-	for name, worker := range map[string]string{"deployment": "lease", "no-database": "lease", "statefulset": "statefulset", "application": "", "sidecar": ""} {
+	workers := map[string]string{"deployment": "lease", "no-database": "lease", "statefulset": "statefulset", "application": "", "sidecar": ""}
+	if found, err := filepath.Glob("kubernetes/*"); err != nil || len(found) != len(workers) {
+		t.Errorf("%q, %v; want %d manifests", found, err, len(workers))
+	}
+	for name, worker := range workers {
 		t.Run(name, func(t *testing.T) {
 			objects := apply(t, k, "kubernetes/"+name+".yaml", "Role", "RoleBinding")
 			set, ok := objects["Deployment"]
@@ -230,11 +235,7 @@ func checkSidecar(t *testing.T, pod corev1.PodSpec, config object) {
 		t.Errorf("restartPolicy is %q, and the volumes %v and %v", *server.RestartPolicy, server.VolumeMounts, app.VolumeMounts)
 	}
 	text := config.Data["uidring.yaml"]
-	for _, socket := range []string{"http.sock", "redis.sock"} {
-		if want := "unix:" + mount.MountPath + "/" + socket; !strings.Contains(text, want) {
-			t.Errorf("the config has no %s:\n%s", want, text)
-		}
-	}
+	clitest.Wants(t, text, "unix:"+mount.MountPath+"/http.sock", "unix:"+mount.MountPath+"/redis.sock")
 	ask(t, strings.ReplaceAll(text, "/run/uidring", t.TempDir()), "--check")
 	checkEnd(t, pod, text)
 }
@@ -271,11 +272,7 @@ func checkPod(t *testing.T, pod corev1.PodSpec, config object) {
 func checkConfig(t *testing.T, pod corev1.PodSpec, config, worker string) {
 	t.Helper()
 	port := fmt.Sprintf("listen: 0.0.0.0:%d\n", pod.Containers[0].Ports[0].ContainerPort)
-	for _, want := range []string{port, "worker: " + worker, "sha256: TOKEN_SHA256, generators: [ids]", "sha256: OPERATOR_SHA256, operations: true"} {
-		if !strings.Contains(config, want) {
-			t.Errorf("the config has no %q:\n%s", want, config)
-		}
-	}
+	clitest.Wants(t, config, port, "worker: "+worker, "sha256: TOKEN_SHA256, generators: [ids]", "sha256: OPERATOR_SHA256, operations: true")
 	config = strings.ReplaceAll(config, "/run/secrets/uidringd/database", database(t))
 	config = strings.ReplaceAll(config, "TOKEN_SHA256", strings.Repeat("0a", 32))
 	config = strings.ReplaceAll(config, "OPERATOR_SHA256", strings.Repeat("0b", 32))
@@ -297,13 +294,5 @@ func checkEnd(t *testing.T, pod corev1.PodSpec, config string) {
 	}
 	if patience := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; longest == 0 || longest >= patience {
 		t.Errorf("the server takes up to %v to end, and Kubernetes kills it after %v", longest, patience)
-	}
-}
-
-// The manifests that the tests read are all that there are.
-func TestManifests(t *testing.T) {
-	found, err := filepath.Glob("kubernetes/*")
-	if err != nil || len(found) != 5 {
-		t.Errorf("%q, %v; want five manifests", found, err)
 	}
 }

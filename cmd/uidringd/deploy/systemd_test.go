@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/internal/test/need"
 )
 
@@ -17,26 +18,22 @@ func TestUnit(t *testing.T) {
 	need.Program(t, "systemd-analyze")
 	// The program is not where the unit expects it.
 	text := strings.ReplaceAll(read(t, "uidringd.service"), "/usr/local/bin/uidringd", server(t))
-	for _, more := range []string{"", "php-fpm.conf"} {
-		t.Run(more, func(t *testing.T) { checkUnit(t, text, more) })
-	}
-}
-
-// checkUnit checks a unit, with a drop-in unless that is "".
-func checkUnit(t *testing.T, text, more string) {
-	dir := t.TempDir()
-	unit := filepath.Join(dir, "uidringd.service")
-	need.Must(t, os.WriteFile(unit, []byte(text), 0o644))
-	if more != "" {
-		need.Must(t, os.Mkdir(unit+".d", 0o755))
-		need.Must(t, os.WriteFile(filepath.Join(unit+".d", more), []byte(read(t, more)), 0o644))
-	}
-	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
-	}
-	// 15 is an exposure of 1.5 on a scale to 10.
-	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold=15", unit).CombinedOutput(); err != nil {
-		t.Errorf("systemd-analyze security: %v\n%s", err, out)
+	for _, more := range []string{"", "php-fpm.conf"} { // "" is the unit without a drop-in
+		t.Run(more, func(t *testing.T) {
+			unit := filepath.Join(t.TempDir(), "uidringd.service")
+			need.Must(t, os.WriteFile(unit, []byte(text), 0o644))
+			if more != "" {
+				need.Must(t, os.Mkdir(unit+".d", 0o755))
+				need.Must(t, os.WriteFile(filepath.Join(unit+".d", more), []byte(read(t, more)), 0o644))
+			}
+			if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
+				t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+			}
+			// 15 is an exposure of 1.5 on a scale to 10.
+			if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold=15", unit).CombinedOutput(); err != nil {
+				t.Errorf("systemd-analyze security: %v\n%s", err, out)
+			}
+		})
 	}
 }
 
@@ -48,9 +45,7 @@ func TestConfigOfUnit(t *testing.T) {
 	}
 	for _, name := range []string{"uidring.yaml", "uidring-agent.yaml"} {
 		config := read(t, name)
-		if !strings.Contains(config, credential) {
-			t.Errorf("%s does not read %s", name, credential)
-		}
+		clitest.Wants(t, config, credential)
 		ask(t, strings.ReplaceAll(config, credential, database(t)), "--check")
 	}
 	// The sockets are where the unit makes a folder, which its group may enter.

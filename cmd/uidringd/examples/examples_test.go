@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service/servicetest"
@@ -110,11 +111,7 @@ func TestClients(t *testing.T) {
 				if err == nil {
 					t.Errorf("%v: it ends without a failure", c)
 				}
-				for _, want := range c.want {
-					if !strings.Contains(stderr, want) {
-						t.Errorf("%v: it says %q, want %q in it", c, stderr, want)
-					}
-				}
+				clitest.Wants(t, stderr, c.want...)
 			}
 		})
 	}
