@@ -33,8 +33,7 @@ reference: ## write the pages of docs/reference, as the commands describe themse
 	go run ./cmd/uidring docs docs/reference
 	go run ./cmd/uidringd docs docs/reference
 
-pictures: ## draw the pictures of docs, but for that of the benchmarks (needs chromium as UIDRING_TEST_BROWSER)
-	go test ./internal/test/readme -run 'TestLayouts|TestTimes' -update
+pictures: ## make the screenshots of docs (needs chromium as UIDRING_TEST_BROWSER)
 	dir=$$(mktemp -d) && UIDRING_TEST_ARTIFACTS=$$dir go test ./internal/integration/browser -run 'TestPage$$' -count=1 && \
 		for scheme in light dark; do cp $$dir/orders-$$scheme.png docs/status-$$scheme.png || exit; done && rm -r $$dir
 
