@@ -70,18 +70,4 @@ func TestLayoutChange(t *testing.T) {
 			}
 		})
 	}
-	for args, want := range map[string]string{
-		"layout change":                                  "--to is missing",
-		"layout change --to x":                           "--to",
-		"layout change --to baidu":                       "2024-11-20",
-		"layout change --to 31/16/16,epoch=2090-01-01":   "2090-01-01",
-		"layout change fleet --to fleet":                 "fleet",
-		"layout change --to fleet --dsn missing.db":      "missing.db",
-		"layout change --to fleet --dsn etcd://h:2379":   "uidringd",
-		"layout change --to fleet --dry-run --dsn redis": "redis",
-	} {
-		if got := uidring.Invoke(t, "", strings.Fields(args)...); got.Code == 0 || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "lease.") {
-			t.Errorf("%s: %+v, want %q", args, got, want)
-		}
-	}
 }

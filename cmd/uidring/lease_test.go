@@ -48,20 +48,28 @@ func (s *spoiler) Write(p []byte) (int, error) {
 
 // gen reports a number that cannot be given back; its ids are valid.
 func TestLeaseNotGivenBack(t *testing.T) {
-	for name, result := range map[string]error{"all ids": nil, "no reader": syscall.EPIPE} {
+	for name, tt := range map[string]struct {
+		result error
+		more   string // on standard error
+	}{
+		"all ids":      {nil, ""},
+		"no reader":    {syscall.EPIPE, ""},
+		"disk is full": {syscall.ENOSPC, "uidring: write to standard output: no space left on device\n"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // giving up takes seconds
 			dsn := filepath.Join(t.TempDir(), database.Default)
 			stdout := &spoiler{spoil: func() error {
 				execute(t, dsn, "ALTER TABLE WORKER_LEASE RENAME TO UNAVAILABLE")
-				return result
+				return tt.result
 			}}
 			var stderr bytes.Buffer
 			code := uidring.Run(t.Context(), nil, stdout, &stderr, []string{"gen", "-n", "5", "--worker", "lease", "--dsn", dsn}...)
 			if ids := clitest.ReadIDs(t, stdout.String()); code != 1 || len(ids) != 5 {
 				t.Errorf("exit code %d, ids %v; want 1 and five", code, ids)
 			}
-			if got := clitest.WithoutStart(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their worker number was not given back") || strings.Count(got, "\n") != 1 {
+			if got := clitest.WithoutStart(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their worker number was not given back") ||
+				!strings.HasSuffix(got, "\n"+tt.more) || strings.Count(got, "\n") != 1+strings.Count(tt.more, "\n") {
 				t.Errorf("%q", got)
 			}
 		})

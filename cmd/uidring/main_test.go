@@ -30,20 +30,6 @@ func runInto(ctx context.Context, stdout unread, args ...string) clitest.Outcome
 	return clitest.Outcome{Code: code, Stderr: stderr.String()}
 }
 
-// What gen writes in a form, parse reads in that form.
-func TestForms(t *testing.T) {
-	clitest.Elsewhere(t)
-	need.Must(t, os.WriteFile("key.hex", bytes.Repeat([]byte("0f"), 32), 0o600))
-	for _, form := range []string{"decimal", "base32", "base62", "reversed", "token --token-key key.hex --token-context orders"} {
-		flags := append([]string{"--form"}, strings.Fields(form)...)
-		ids := uidring.Succeed(t, append([]string{"gen", "-n", "3", "--worker", "static:9"}, flags...)...)
-		got := uidring.Invoke(t, ids, append([]string{"parse", "--json"}, flags...)...)
-		if got.Code != 0 || strings.Count(got.Stdout, `"worker":9,`) != 3 {
-			t.Errorf("%s: %s: %+v", form, ids, got)
-		}
-	}
-}
-
 // The error about another layout names flags of the command.
 func TestOtherLayout(t *testing.T) {
 	clitest.Elsewhere(t)

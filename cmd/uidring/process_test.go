@@ -15,6 +15,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -141,8 +142,12 @@ func wholeLines(text string) string { return text[:strings.LastIndexByte(text, '
 // Leased numbers from the first holder to the last: two that hold at one time, one
 // that is ended, one that is killed, and what becomes of its number.
 func TestProcessLeases(t *testing.T) {
-	clitest.Elsewhere(t)
-	leaseLife(t, database.Default)
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			owner, _ := clitest.User(t, kind)
+			leaseLife(t, owner.String())
+		})
+	}
 }
 
 func leaseLife(t *testing.T, dsn string) {
@@ -280,15 +285,5 @@ func TestWatch(t *testing.T) {
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
-	}
-}
-
-// TestServers has numbers come and go on the servers that the environment names.
-func TestServers(t *testing.T) {
-	for _, kind := range []string{"mysql", "postgres"} {
-		t.Run(kind, func(t *testing.T) {
-			owner, _ := clitest.User(t, kind)
-			leaseLife(t, owner.String())
-		})
 	}
 }

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,7 +35,6 @@ func TestRefused(t *testing.T) {
 		{"gen -n", 2, []string{"needs an argument", "-n"}},
 		{"backfill", 2, []string{`"column", "key", "table", "time"`}},
 		{"gen -n -1", 2, []string{`"-1"`, "--count", "from 0"}},
-		{"gen -n 1.5", 2, []string{`"1.5"`, "whole number"}},
 		{"gen -n 9223372036854775808", 2, []string{"9223372036854775808", "to 9223372036854775807"}},
 		{"gen --layout nosuch", 2, []string{`"nosuch"`, "31/16/16", "baidu"}},
 		{"gen --layout 28/22/14", 2, []string{`flag: TimeBits + WorkerBits`, "64", "at most 63"}},
@@ -44,12 +42,9 @@ func TestRefused(t *testing.T) {
 		{"gen --layout baidu --generator default", 2, []string{"2024-11-20T21:24:16Z"}},
 		{"gen --layout 28/22/13,epoch=2500-01-01", 2, []string{"2500-01-01", "want no later than now, 2"}},
 		{"gen --boost-power 0", 2, []string{`"0"`, "1 to 20"}},
-		{"gen --boost-power 21", 2, []string{`"21"`, "1 to 20"}},
 		{"gen --boost-power 20 --layout 10/1/50", 2, []string{"--boost-power is 20", "50"}},
-		{"gen --padding-factor 0", 2, []string{`"0"`, "1 to 99"}},
 		{"gen --padding-factor 100", 2, []string{`"100"`, "1 to 99"}},
 		{"gen --max-borrow soon", 2, []string{`"soon"`}},
-		{"gen --dsn sqlite::memory:", 2, []string{"--dsn", "in-memory"}},
 		{"parse -5", 2, []string{"-5 is not a flag", "uidring parse -- -5"}},
 		{"gen --generator fast", 2, []string{`"fast"`, "cached or default"}},
 		{"gen --generator default --boost-power 3", 2, []string{"--boost-power", "--generator cached"}},
@@ -62,31 +57,23 @@ func TestRefused(t *testing.T) {
 		{"gen --generator default --max-borrow 1h", 2, []string{"--max-borrow", "--generator cached"}},
 		{"gen --worker nosuch", 2, []string{`"nosuch"`, "lease, registry, or static:N"}},
 		{"gen --worker static:", 2, []string{`"static:"`, "0 or more"}},
-		{"gen --worker static:-1", 2, []string{`"static:-1"`}},
 		{"gen --worker static:65536", 2, []string{"65536", "0 to 65535"}},
 		{"gen --worker static:1 --layout fleet --dsn x.db", 2, []string{"--dsn", "static:1"}},
 		{"gen --dsn oracle://db/app", 2, []string{"--dsn", `"oracle"`, "sqlite:"}},
 		{"gen --dsn=", 2, []string{"--dsn", "empty"}},
 		{"gen --dsn " + unavailable, 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
-		{"gen --dsn postgres://127.0.0.1:1/app", 1, []string{"--dsn", "postgres://", "@127.0.0.1"}},
-		{"gen --dsn postgres://localhost:99999/x", 2, []string{"--dsn", "the port is 99999, want 1 to 65535"}},
-		{"gen --dsn file/app.db", 1, []string{"--dsn", "app.db"}},
 
-		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
 		{"parse --layout baidu,epoch=tomorrow 1", 2, []string{`"tomorrow"`, "--layout", "RFC 3339"}},
 		{"parse --json --uid-generator 1", 2, []string{"[json uid-generator] were all set"}},
 		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
 		{"parse --vesta --layout baidu 1", 2, []string{"layout", "vesta"}},
 		{"parse 0", 1, []string{"not an id: 0 stands for an id that is not set"}},
-		{"parse 0 --json", 1, []string{"not an id: 0 stands"}},
-		{"parse 0 --uid-generator", 1, []string{"not an id: 0 stands"}},
 		{"parse 0 --vesta", 1, []string{"not an id: 0 stands"}},
 		{"parse one", 1, []string{`"one"`, "decimal number"}},
 
 		{"layout nosuch", 2, []string{`"nosuch"`, "31/16/16"}},
 		{"layout 28/5+18/13", 2, []string{"28 + 23 + 13 = 64"}},
 		{"layout 1 2", 2, []string{`arguments ["1" "2"]: want at most one layout, such as fleet`}},
-		{"layout 1 2 3", 2, []string{`arguments ["1" "2" "3"]`}},
 		{"layout fleet --dsn a.db", 2, []string{"--dsn finds the layout", `"fleet"`}},
 		{"layout registry --next nosuch", 2, []string{`"nosuch"`, "--next"}},
 		{"layout registry --from 2027-01-01", 2, []string{"--from", "--next"}},
@@ -97,13 +84,11 @@ func TestRefused(t *testing.T) {
 		{"layout registry --next js-safe --from soon", 2, []string{`"soon" for "--from" flag: want a date`}},
 		{"layout registry --next js-safe --from 2020-01-01", 2, []string{"has no ids", "2020-01-01"}},
 		{"layout --workers 5", 2, []string{"missing [rate years]"}},
-		{"layout --rate 5 --years 5", 2, []string{"missing [workers]"}},
 		{"layout --workers 0 --years 1 --rate 1", 2, []string{`"0"`, "--workers", "from 1"}},
 		{"layout --workers 5 --years 1 --rate 1 registry", 2, []string{"--workers", `"registry"`}},
 		{"layout --workers 5 --years 1 --rate 1 --registry", 2, []string{"missing [starts-a-day]"}},
 		{"layout --js", 2, []string{"--js", "--workers, --years and --rate"}},
 		{"layout registry --sql oracle", 2, []string{`"oracle"`, "--sql", "postgres or mysql or sqlite"}},
-		{"layout registry --sql=", 2, []string{`""`, "--sql", "postgres or mysql or sqlite"}},
 		{"layout 28/22/14 --sql mysql", 2, []string{"64", "at most 63"}},
 		{"layout registry --sql mysql --json", 2, []string{"[json sql] were all set"}},
 		{"layout registry --sql mysql --next js-safe", 2, []string{"next", "sql"}},
@@ -114,10 +99,18 @@ func TestRefused(t *testing.T) {
 		{"layout 20/20/20,epoch=9999-12-31T23:59:59.9999999Z --sql mysql", 2, []string{"--sql mysql", "multiple"}},
 		{"layout registry --next baidu --from 2027-01-01", 2, []string{"epoch=2016-05-20", "has no ids", "2027-01-01"}},
 
+		{"layout change", 2, []string{"--to is missing"}},
+		{"layout change --to x", 2, []string{"--to"}},
+		{"layout change --to baidu", 2, []string{"2024-11-20"}},
+		{"layout change --to 31/16/16,epoch=2090-01-01", 2, []string{"2090-01-01"}},
+		{"layout change fleet --to fleet", 2, []string{"fleet"}},
+		{"layout change --to fleet --dsn missing.db", 1, []string{"missing.db"}},
+		{"layout change --to fleet --dsn etcd://h:2379", 2, []string{"uidringd"}},
+		{"layout change --to fleet --dry-run --dsn redis", 2, []string{"redis"}},
+
 		{"workers x", 2, []string{`"x"`}},
 		{"workers relase 5", 2, []string{`"relase"`}},
 		{"workers --limit -1", 2, []string{`"-1"`, "from 0"}},
-		{"workers --layout nosuch", 2, []string{`"nosuch"`}},
 		{"workers", 1, []string{"uidring.db", "no such file"}},
 		{"workers --dsn no.db", 1, []string{"no.db", "no such file"}},
 		{"workers --dsn file", 2, []string{`"file"`, "not an SQLite file"}},
@@ -125,10 +118,8 @@ func TestRefused(t *testing.T) {
 		{"workers --dsn " + unavailable, 1, []string{"mysql://root@127.0.0.1"}},
 
 		{"workers release", 2, []string{"arguments []", "number"}},
-		{"workers release --force", 2, []string{"arguments []"}},
 		{"workers release x", 2, []string{`"x"`, "whole number from 0 to 9223372036854775807"}},
 		{"workers raise 9999999999999999999", 2, []string{`"9999999999999999999"`, "whole number from 1 to 4611686018427387903"}},
-		{"workers release 9223372036854775808", 2, []string{`"9223372036854775808"`}},
 		{"workers release -5", 2, []string{"-5"}},
 		{"workers release 1 2", 2, []string{`arguments ["1" "2"]`}},
 		{"workers release 1 --limit 5", 2, []string{"--limit"}},
@@ -142,7 +133,6 @@ func TestRefused(t *testing.T) {
 		{"segments crate orders", 2, []string{`"crate"`}},
 		{"segments", 1, []string{"uidring.db", "no such file"}},
 		{"segments --table nosuch", 2, []string{`"nosuch"`, "leaf_alloc or sequence"}},
-		{"segments --dsn " + unavailable, 1, []string{"mysql://root@127.0.0.1"}},
 		{"segments create", 2, []string{"arguments []", "tag"}},
 		{"segments create orders invoices", 2, []string{`arguments ["orders" "invoices"]`}},
 		{"segments create orders --next 0", 2, []string{`"0"`, "--next", "from 1"}},
@@ -167,7 +157,6 @@ func TestRefused(t *testing.T) {
 		{"version x", 2, []string{`"x"`}},
 		{"bench x", 2, []string{`"x"`}},
 		{"bench --duration 0s", 2, []string{"--duration is 0s, want 1ms or more"}},
-		{"bench --duration 999us", 2, []string{"--duration is 999µs, want 1ms or more"}},
 		{"bench --duration 5", 2, []string{`"5"`, "--duration"}},
 		{"bench --count 0", 2, []string{`"0"`, "--count", "1 to 1000"}},
 		{"bench --boost-power 0", 2, []string{"--boost-power", "1 or more"}},
@@ -187,7 +176,7 @@ func TestRefused(t *testing.T) {
 			if regexp.MustCompile(`it is \S*\.\d+Z`).MatchString(got.Stderr) {
 				t.Errorf("%q has parts of a second", got.Stderr)
 			}
-			if strings.Count(got.Stderr, "invalid layout") > 1 || strings.Contains(got.Stderr, "bits: ") {
+			if strings.Count(got.Stderr, "invalid layout") > 1 || strings.Contains(got.Stderr, "bits: ") || strings.Contains(got.Stderr, "lease.") {
 				t.Errorf("%q names the package or says twice that the layout is invalid", got.Stderr)
 			}
 			if strings.Contains(got.Stderr, "hush") {
@@ -195,12 +184,8 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	if err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
-		if info, err := os.Stat(path); err != nil || path != "." && (path != "file" || info.Size() > 0) {
-			return fmt.Errorf("%s was left behind or written to (%w)", path, err)
-		}
-		return err
-	}); err != nil {
-		t.Error(err)
+	info, err := os.Stat("file")
+	if left, _ := filepath.Glob("*"); err != nil || info.Size() > 0 || len(left) != 1 {
+		t.Errorf("%q are there, want an empty file (%v)", left, err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/uidring/uidring/uid/opaque"
 )
 
-// An id is read in the form that --form names.
+// An id is read in the form that --form names, in which gen writes it.
 func TestParseForms(t *testing.T) {
 	clitest.Elsewhere(t)
 	const id = uid.ID(22265110462791687) // of the layout fleet, from March 2026
@@ -32,16 +32,20 @@ func TestParseForms(t *testing.T) {
 	token, err := sealer.Seal(id)
 	need.Must(t, err)
 	want := uidring.Succeed(t, "parse", id.String(), "--layout", "fleet")
-	for _, args := range [][]string{
-		{"--form", "decimal", id.String()},
-		{"--form", "base32", id.Base32()},
-		{"--form", "base32", strings.ToLower(id.Base32())},
-		{"--form", "base62", id.Base62()},
-		{"--form", "reversed", fmt.Sprint(bits.Reverse(int64(id)))},
-		{"--form", "token", "--token-key", "key.hex", "--token-context", "orders", token.String()},
+	for flags, text := range map[string]string{
+		"--form decimal":  id.String(),
+		"--form base32":   id.Base32(),
+		"--form base62":   id.Base62(),
+		"--form reversed": fmt.Sprint(bits.Reverse(int64(id))),
+		"--form token --token-key key.hex --token-context orders": token.String(),
 	} {
-		uidring.Print(t, want, append([]string{"parse", "--layout", "fleet"}, args...)...)
+		uidring.Print(t, want, strings.Fields("parse --layout fleet "+flags+" "+text)...)
+		ids := clitest.Of(clitest.SQL(gen.New)).Succeed(t, strings.Fields("gen -n 3 --worker static:9 "+flags)...)
+		if got := uidring.Invoke(t, ids, strings.Fields("parse --json "+flags)...); got.Code != 0 || strings.Count(got.Stdout, `"worker":9,`) != 3 {
+			t.Errorf("%s: %s: %+v", flags, ids, got)
+		}
 	}
+	uidring.Print(t, want, "parse", "--layout", "fleet", "--form", "base32", strings.ToLower(id.Base32()))
 	uidring.Fail(t, 1, "not authentic", "parse", "--form", "token", "--token-key", "key.hex", "--token-context", "users", token.String())
 	for text, form := range map[string]string{id.Base32(): "base32", id.Base62(): "base62", token.String(): "token"} {
 		uidring.Fail(t, 1, "add --form "+form+"\n", "parse", text)
@@ -176,25 +180,30 @@ func TestParseFindsLayout(t *testing.T) {
 	clitest.Elsewhere(t)
 	both := clitest.Of(clitest.SQL(parse.New), clitest.SQL(gen.New), clitest.SQL(layout.New))
 	run := func(stdin, args string) clitest.Outcome { return both.Invoke(t, stdin, strings.Fields(args)...) }
+	reads := func(ids, args string, worker int) { // without doubt, two ids of a worker
+		t.Helper()
+		if got := run(ids, "parse --json "+args); got.Code != 0 || strings.Count(got.Stdout, fmt.Sprintf(`"worker":%d,`, worker)) != 2 {
+			t.Errorf("%s: %+v, want two ids of worker %d", args, got, worker)
+		}
+	}
+	fails := func(ids, args string, code int, want string) {
+		t.Helper()
+		if got := run(ids, args); got.Code != code || !strings.Contains(got.Stderr, want) || code == 1 && got.Stdout != "" {
+			t.Errorf("%s: %+v, want exit code %d and %q", args, got, code, want)
+		}
+	}
 	const long = "--layout 31/20/12"
 	ids := run("", "gen -n 2 --worker static:1 --layout fleet").Stdout
-	if got := run(ids, "parse --json"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
-		t.Errorf("fleet: %+v", got)
-	}
+	reads(ids, "", 1)
 	objects := run("", "gen -n 2 --json --worker static:9 "+long).Stdout
 	if got := run(objects+ids, "parse --json"); got.Code != 3 && got.Code != 0 || !strings.HasPrefix(got.Stdout, objects) {
 		t.Errorf("objects: %+v, want\n%s", got, objects)
 	}
 	made := run("", "gen -n 2 --dsn named.db "+long).Stdout
-	if got := run(made, "parse --json --dsn named.db"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
-		t.Errorf("named: %+v", got)
-	}
-	if got := run(made, "parse --json --dsn named.db --layout 31/16/16"); got.Code != 0 || strings.Count(got.Stdout, `"worker":0,`) != 2 {
-		t.Errorf("stated: %+v", got)
-	}
-	if got := run(run("", "gen --worker static:900 "+long).Stdout, "parse --dsn named.db "+long); got.Code != 3 {
-		t.Errorf("stated beside a database that has not given the worker: %+v", got)
-	}
+	reads(made, "--dsn named.db", 1)
+	reads(made, "--dsn named.db --layout 31/16/16", 0)
+	others := run("", "gen -n 1 --worker static:900 "+long).Stdout // of a worker that no database has given
+	fails(others, "parse --dsn named.db "+long, 3, "")
 	before := run("", "gen --dsn changed.db "+long).Stdout
 	run("", "layout change --to fleet --dsn changed.db")
 	after := run("", "gen --dsn changed.db").Stdout
@@ -203,45 +212,23 @@ func TestParseFindsLayout(t *testing.T) {
 		got.Stderr != "uidring: 2 of the layout 31/20/12,epoch=2026-01-01,unit=1s, which the database had before it changed; the first is "+before {
 		t.Errorf("ids from before and after a change: %+v", got)
 	}
-	if got := run(before, "parse --dsn changed.db --layout fleet"); got.Code != 3 || !strings.Contains(got.Stderr, "since the layout changed, worker numbers begin at 2;") {
-		t.Errorf("an id from before a change, read under the layout that is stated: %+v", got)
-	}
-	if got := run("", "gen --dsn changed.db --worker static:1"); got.Code != 2 || !strings.Contains(got.Stderr, "want a worker number from 2 to 65535") {
-		t.Errorf("a number of the layout before: %+v", got)
-	}
-	if got := run(run("", "gen --dsn changed.db --worker static:2").Stdout+run("", "gen --dsn named.db --worker static:1 --json").Stdout, "parse --dsn changed.db"); got.Code != 0 {
-		t.Errorf("static numbers with the layouts of databases: %+v", got)
-	}
-	if got := run("", "parse --dsn missing.db 1"); got.Code != 1 || !strings.Contains(got.Stderr, "there is no such file") || got.Stdout != "" {
-		t.Errorf("missing: %+v", got)
-	}
+	fails(before, "parse --dsn changed.db --layout fleet", 3, "since the layout changed, worker numbers begin at 2;")
+	fails("", "gen --dsn changed.db --worker static:1", 2, "want a worker number from 2 to 65535")
+	static := run("", "gen --dsn changed.db --worker static:2").Stdout + run("", "gen --dsn named.db --worker static:1 --json").Stdout
+	fails(static, "parse --dsn changed.db", 0, "")
+	fails("", "parse --dsn missing.db 1", 1, "there is no such file")
 	need.Must(t, os.Rename("named.db", "uidring.db"))
-	if got := run(made, "parse --json"); got.Code != 0 || strings.Count(got.Stdout, `"worker":1,`) != 2 {
-		t.Errorf("found: %+v", got)
-	}
-	if got := run("", "gen --worker static:7"); !strings.Contains(got.Stderr, "layout 31/20/12,epoch=2026-01-01,unit=1s (which the database remembers, SQLite file ") {
-		t.Errorf("a static number beside uidring.db: %+v", got)
-	}
-	others := run("", "gen -n 1 --worker static:900 "+long).Stdout
-	if got := run(others, "parse"); got.Code != 3 || !strings.Contains(got.Stderr, "the greatest worker number that the database has given is 1;") {
-		t.Errorf("another worker: %+v", got)
-	}
-	need.Must(t, clitest.Open(t, "uidring.db").Exec("DELETE FROM WORKER_NODE WHERE ID > 0").Error) // pruned
-	if got := run(others, "parse"); got.Code != 3 {
-		t.Errorf("another worker than that of the lease: %+v", got)
-	}
+	reads(made, "", 1)
+	fails("", "gen --worker static:7", 0, "layout 31/20/12,epoch=2026-01-01,unit=1s (which the database remembers, SQLite file ")
+	fails(others, "parse", 3, "the greatest worker number that the database has given is 1;")
+	need.Must(t, clitest.Open(t, "uidring.db").Exec("DELETE FROM WORKER_NODE WHERE ID > 0").Error) // pruned: the lease is there
+	fails(others, "parse", 3, "")
 	run("", "gen --worker registry --dsn nodes.db "+long)
-	if got := run(others, "parse --dsn nodes.db"); got.Code != 3 {
-		t.Errorf("another worker than that of the Registry: %+v", got)
-	}
+	fails(others, "parse --dsn nodes.db", 3, "")
 	need.Must(t, os.WriteFile("uidring.db", nil, 0o600))
-	if got := run(made, "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "give --layout") || got.Stdout != "" {
-		t.Errorf("without a record: %+v", got)
-	}
+	fails(made, "parse", 1, "give --layout")
 	need.Must(t, os.WriteFile("uidring.db", []byte("text"), 0o600))
-	if got := run(made, "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "not an SQLite file") || got.Stdout != "" {
-		t.Errorf("unreadable: %+v", got)
-	}
+	fails(made, "parse", 1, "not an SQLite file")
 }
 
 // The database is asked when the first id is there: parse may stand behind gen in a pipe, and start before it.
