@@ -112,16 +112,27 @@ func TestOpenServers(t *testing.T) {
 	}
 }
 
+// refused fails the test unless a DSN's error has a text and shows no password, such as sec ret.
+func refused(t *testing.T, dsn, want string, usage bool) {
+	t.Helper()
+	db, err := open(t, dsn)
+	if _, is := errors.AsType[*cli.UsageError](err); db != nil || err == nil || is != usage || usage && !strings.HasPrefix(err.Error(), "--dsn: ") || !strings.Contains(err.Error(), want) {
+		t.Errorf("Open(%q) = %v, %v; want %q, and that it is wrong use: %t", dsn, db, err, want, usage)
+	} else if shown := strings.ReplaceAll(err.Error(), "secure", ""); strings.Contains(shown, "sec") || strings.Contains(shown, "ret") {
+		t.Errorf("Open(%q): the error shows the password: %v", dsn, err)
+	}
+}
+
 // What cannot be understood is wrong use, says so, and leaves no file.
 func TestBadDSN(t *testing.T) {
 	t.Chdir(t.TempDir())
 	need.Must(t, os.WriteFile("notes", []byte("text"), 0o600))
+	const encode = "must be percent-encoded"
 	for _, tt := range []struct{ dsn, want string }{
 		{"", "it is empty; want an SQLite file such as app.db"},
 		{"etcds://h", `unknown scheme "etcds"; want an SQLite file`},
 		{"ETCD://h", "etcd:// names a store for uidringd"},
-		{"oracle://h/db", `unknown scheme "oracle"; want an SQLite file`},
-		{"localhost", `"localhost" is not an SQLite file`},
+		{"oracle://root:secret@h/db", `unknown scheme "oracle"; want an SQLite file`},
 		{"127.0.0.1:3306", `"127.0.0.1:3306" is not an SQLite file`},
 		{"data/app.bd", `"data/app.bd" is not an SQLite file`},
 		{"notes", `"notes" is not an SQLite file`},
@@ -135,12 +146,19 @@ func TestBadDSN(t *testing.T) {
 		{"sqlite:a%zz.db", "written %25"},
 		{"sqlite:a.db?x=%zz", "options"},
 		{"mysql://u:p@h:port/db", "does not parse"},
-		{"mysql://u:p@1/2@h/db", "must be percent-encoded"}, // the host would be 1
-		{"MariaDB://u:p@1?2@h/db", "must be percent-encoded"},
-		{"mysql://u:1/2@h/db", "must be percent-encoded"},
-		{"postgres://u:p@1/2@h/db", "must be percent-encoded"},
-		{"postgres://u:p@1?2=@h/db", "must be percent-encoded"},
-		{"postgresql://u:p@1#2@h/db", "must be percent-encoded"},
+		{"mysql://root:sec ret@word:1/test", "does not parse"},
+		{"mysql://root:sec#ret@word:1/test", "does not parse"},
+		{"mysql://root:x@sec/ret@127.0.0.1:1/test", encode}, // the host would be sec
+		{"mariadb://root:x@sec?ret@127.0.0.1:1/test", encode},
+		{"mysql://root:x@sec#ret@127.0.0.1:1/test", encode},
+		{"mysql://root:1/sec?ret@127.0.0.1:1/test", encode},
+		{"MariaDB://root:sec/ret@word:1/test", encode},
+		{"postgres://root:sec/ret@127.0.0.1:1/test", encode},
+		{"postgres://root:sec@ret@127.0.0.1:1/test", encode},
+		{"postgres://root:x@sec/ret@127.0.0.1:1/test", encode},
+		{"postgresql://root:x@sec?ret=@127.0.0.1:1/test", encode},
+		{"postgres://root:x@sec#ret@127.0.0.1:1/test", encode},
+		{"postgres://root:sec%zzret@127.0.0.1:1/test", "PostgreSQL DSN"},
 		{"mysql://u:p@h/", "names no database"},
 		{"root@tcp(h)/", "names no database"},
 		{"mysql://u:p@h:99999/db", "the port is 99999, want 1 to 65535"},
@@ -150,67 +168,23 @@ func TestBadDSN(t *testing.T) {
 		{"postgres://u:p@h:99999/db", "the port is 99999, want 1 to 65535"},
 		{"host=h port=65536 user=u dbname=db", "port"},
 		{"mysql://u:p@h/db?parseTime=perhaps", "invalid bool value: perhaps"},
-		{"postgres://u:p@h/db?sslmode=perhaps", "sslmode"},
-		{"postgres://u:p@h/db?connect_timeout=perhaps", "connect_timeout"},
+		{"mysql://root:sec%27ret%20word@h/test?tls=perhaps", "MySQL URL"},
+		{"mysql://root:sec%27ret@h/a/b@tcp(c/d", encode},
+		{"postgres://root:sec%27ret%20word@h/test?sslmode=perhaps", "sslmode"},
+		{"postgres://root:sec%27ret%20word@h/test?connect_timeout=perhaps", "connect_timeout"},
 		{"host=h user=u sslmode=perhaps", "sslmode"},
+		{"host=127.0.0.1 port=1 user=root password=sec ret dbname=test", "PostgreSQL DSN"},
+		{"app_user:sec'ret@tcp(127.0.0.1:1)/test?tls=perhaps", "the MySQL DSN does not parse"},
+		{"root:secret@h/test", "neither an SQLite file"},
+		{"root:secret@h/test.db", "neither an SQLite file"},
+		{"root:secret@localhost", "neither an SQLite file"},
+		{"localhost user=root passwd=secret", "PostgreSQL DSN"},
+		{"Server=localhost;Password=secret", "neither an SQLite file"},
 	} {
-		db, err := open(t, tt.dsn)
-		if _, usage := errors.AsType[*cli.UsageError](err); db != nil || !usage || !strings.HasPrefix(err.Error(), "--dsn: ") || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("Open(%q) = %v, %v; want wrong use with %q", tt.dsn, db, err, tt.want)
-		}
+		refused(t, tt.dsn, tt.want, true)
 	}
 	if files, err := os.ReadDir("."); err != nil || len(files) != 1 {
 		t.Errorf("files %v, %v; want no more than there were", files, err)
-	}
-}
-
-func TestNoPasswordInErrors(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, dsn := range []string{
-		"mysql://root:sec%27ret%20word@127.0.0.1:1/test",
-		"mysql://root:sec/ret@word:1/test",
-		"mysql://root:sec ret@word:1/test",
-		"mysql://root:x@sec/ret@127.0.0.1:1/test",
-		"mariadb://root:x@sec?ret@127.0.0.1:1/test",
-		"mysql://root:x@sec#ret@127.0.0.1:1/test",
-		"mysql://root:1/sec?ret@127.0.0.1:1/test",
-		"mysql://root:sec#ret@word:1/test",
-		"mysql://root:sec%27ret%20word@h/test?tls=perhaps",
-		"mysql://root:sec%27ret@h/a/b@tcp(c/d",
-		"postgres://root:sec%27ret%20word@127.0.0.1:1/test",
-		"postgres://root:sec/ret@127.0.0.1:1/test",
-		"postgres://root:sec@ret@127.0.0.1:1/test",
-		"postgres://root:x@sec/ret@127.0.0.1:1/test",
-		"postgresql://root:x@sec?ret=@127.0.0.1:1/test",
-		"postgres://root:x@sec#ret@127.0.0.1:1/test",
-		"postgres://root:sec%zzret@127.0.0.1:1/test",
-		"postgres://root:sec%27ret%20word@h/test?sslmode=perhaps",
-		"postgres://root:sec%27ret%20word@h/test?connect_timeout=perhaps",
-		"postgres://root@127.0.0.1:1/test?password=sec%27ret%20word",
-		"host=127.0.0.1 port=1 user=root password=secret dbname=test",
-		"host=127.0.0.1 port=1 user=root password=sec ret dbname=test",
-		"oracle://root:secret@h/test",
-		"root:secret@tcp(127.0.0.1:1)/test",
-		"app_user:sec'ret@tcp(127.0.0.1:1)/test?tls=perhaps",
-		"root:secret@h/test",
-		"root:secret@h/test.db",
-		"root:secret@localhost",
-		"localhost user=root passwd=secret",
-		"Server=localhost;Password=secret",
-	} {
-		_, err := open(t, dsn)
-		if err == nil {
-			t.Errorf("Open(%q): no error", dsn)
-			continue
-		}
-		for _, part := range []string{"sec", "ret"} {
-			if strings.Contains(strings.ReplaceAll(err.Error(), "secure", ""), part) {
-				t.Errorf("Open(%q): the error shows the password: %v", dsn, err)
-			}
-		}
-	}
-	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
-		t.Errorf("files %v, %v were left", files, err)
 	}
 }
 
@@ -219,19 +193,20 @@ func TestOpenUnavailable(t *testing.T) {
 	dir := t.TempDir()
 	need.Must(t, os.WriteFile(filepath.Join(dir, "text.db"), []byte(strings.Repeat("text", 100)), 0o600))
 	need.Must(t, os.Mkdir(filepath.Join(dir, "folder.db"), 0o700))
-	for _, tt := range []struct{ dsn, want string }{
-		{filepath.Join(dir, "no/such.db"), `/no/such.db" (--dsn): there is no folder "`},
-		{filepath.Join(dir, "text.db"), `/text.db" (--dsn): it is not an SQLite file`},
-		{filepath.Join(dir, "folder.db"), `/folder.db" (--dsn): its mode is drwx`},
-		{filepath.Join(dir, "text.db/x.db"), `/x.db" (--dsn): `},
-		{"sqlite:" + filepath.ToSlash(dir) + "/x.db?mode=ro", `/x.db" (--dsn): `},
-		{"mysql://root@127.0.0.1:1/test", "mysql://root@127.0.0.1:1/test (--dsn): "},
-		{"postgres://postgres@127.0.0.1:1/test", "postgres://postgres@127.0.0.1:1/test (--dsn): "},
+	const mysql, postgres = "mysql://root@127.0.0.1:1/test (--dsn): ", "postgres://root@127.0.0.1:1/test (--dsn): "
+	for dsn, want := range map[string]string{
+		filepath.Join(dir, "no/such.db"):                              `/no/such.db" (--dsn): there is no folder "`,
+		filepath.Join(dir, "text.db"):                                 `/text.db" (--dsn): it is not an SQLite file`,
+		filepath.Join(dir, "folder.db"):                               `/folder.db" (--dsn): its mode is drwx`,
+		filepath.Join(dir, "text.db/x.db"):                            `/x.db" (--dsn): `,
+		"sqlite:" + filepath.ToSlash(dir) + "/x.db?mode=ro":           `/x.db" (--dsn): `,
+		"mysql://root:sec%27ret%20word@127.0.0.1:1/test":              mysql,
+		"root:secret@tcp(127.0.0.1:1)/test":                           mysql,
+		"postgres://root:sec%27ret%20word@127.0.0.1:1/test":           postgres,
+		"postgres://root@127.0.0.1:1/test?password=sec%27ret%20word":  postgres,
+		"host=127.0.0.1 port=1 user=root password=secret dbname=test": postgres,
 	} {
-		db, err := open(t, tt.dsn)
-		if _, usage := errors.AsType[*cli.UsageError](err); err == nil || db != nil || usage || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("Open(%q) = %v, %v; want %q", tt.dsn, db, err, tt.want)
-		}
+		refused(t, dsn, want, false)
 	}
 }
 
@@ -246,12 +221,11 @@ func TestOpenForbidden(t *testing.T) {
 	need.Must(t, os.Chmod("app.db", 0o400))
 	for file, want := range map[string]string{"socket.db": "want a regular file", "app.db": "permission denied"} {
 		db, err := open(t, file)
-		switch {
-		case err == nil && file == "app.db" && os.Getuid() == 0: // root may do that
+		if err == nil && file == "app.db" && os.Getuid() == 0 { // root may do that
 			db.Close()
-		case err == nil || !strings.Contains(err.Error(), file+"\" (--dsn): ") || !strings.Contains(err.Error(), want):
-			t.Errorf("%s: %v, want %q", file, err, want)
+			continue
 		}
+		need.Error(t, err, nil, file+"\" (--dsn): ", want)
 	}
 }
 
@@ -266,9 +240,7 @@ func TestOpenHangs(t *testing.T) {
 		"postgres://postgres@" + at + "/test?connect_timeout=1&sslmode=disable",
 	} {
 		_, err := open(t, dsn)
-		if err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "no answer within") {
-			t.Errorf("%s: %v, want that there is no answer", dsn, err)
-		}
+		need.Error(t, err, nil, at, "no answer within")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("the user left"))
 		_, err = database.DSN{Text: strings.Split(dsn, "?")[0], Origin: "--dsn"}.Open(ctx)
 		cancel()

@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -60,29 +59,20 @@ func TestSchema(t *testing.T) {
 				db := clitest.Open(t, owner.String())
 				need.Must(t, db.Exec("CREATE TABLE worker_lease (id INT)").Error)
 				_, err := uid.NewCached(t.Context(), lease.New(worker.NewStore(db.DB, worker.StoreConfig{NoSchema: true}), lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-				if !errors.Is(err, worker.ErrMixed) {
-					t.Errorf("beside a table in other letters: %v, want ErrMixed", err)
-				}
+				need.Error(t, err, worker.ErrMixed) // for a table in other letters
 				need.Must(t, db.Exec("DROP TABLE worker_lease").Error)
 			}
 			// A right that is missing has its GRANT in the error.
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE INSERT ON WORKER_LEASE FROM "+user.User.Username()).Error)
 			need.Must(t, clitest.Open(t, owner.String()).Exec("REVOKE UPDATE ON TABLE SEQUENCE FROM "+user.User.Username()).Error)
 			_, err := uid.NewBackfill(t.Context(), lease.New(worker.NewStore(db, worker.StoreConfig{NoSchema: true}), lease.Config{Logger: quiet}), uid.BackfillConfig{}) // which takes no free row
-			wants(t, err, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
+			need.Error(t, err, nil, "GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE")
 			_, err = segment.New(t.Context(), segmentsql.NewSequence(db, segmentsql.Config{Logger: quiet}), "orders", segment.Config{Logger: quiet})
-			wants(t, err, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
-			wants(t, segmentsql.NewSequence(db, segmentsql.Config{}).Create(t.Context(), "invoices", 1, 1), "GRANT INSERT ON TABLE SEQUENCE:")
-			wants(t, segmentsql.NewSequence(db, segmentsql.Config{Table: "more"}).Create(t.Context(), "orders", 1, 1),
+			need.Error(t, err, nil, "GRANT SELECT, UPDATE ON TABLE SEQUENCE")
+			need.Error(t, segmentsql.NewSequence(db, segmentsql.Config{}).Create(t.Context(), "invoices", 1, 1), nil, "GRANT INSERT ON TABLE SEQUENCE:")
+			need.Error(t, segmentsql.NewSequence(db, segmentsql.Config{Table: "more"}).Create(t.Context(), "orders", 1, 1), nil,
 				map[string]string{"mysql": "GRANT SELECT, UPDATE ON TABLE more:", "postgres": "GRANT CREATE ON SCHEMA public:"}[kind])
 		})
-	}
-}
-
-func wants(t *testing.T, err error, text string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), text) {
-		t.Errorf("%v; want %q", err, text)
 	}
 }
 
