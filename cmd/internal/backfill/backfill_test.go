@@ -19,7 +19,7 @@ const small = "31/22/4,epoch=2026-01-01" // 16 ids a tick
 func TestBackfill(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		s.start(t, small)
-		s.insert(t, 2000)
+		s.insert(t, 2000, time.Minute)
 		need.Must(t, s.Exec("UPDATE orders SET created_at = ?, changed = ? WHERE id BETWEEN 101 AND 200", s.oldest.Add(100*time.Minute), s.oldest).Error) // 100 rows in a tick
 		if dry := uidring.Succeed(t, s.args("--dry-run")...); !strings.Contains(dry, "2000 rows without an id, from 2026-03-01T12:00:00Z to 2026-03-02T21:19:00Z") || s.number(t, "SELECT COUNT(uid) FROM orders") != 0 {
 			t.Errorf("a dry run says %q", dry)
@@ -43,7 +43,8 @@ func TestBackfill(t *testing.T) {
 			if err := s.Exec("INSERT INTO orders (created_at, uid) VALUES (?, NULL)", s.oldest).Error; err == nil {
 				t.Error("a row without an id is accepted")
 			}
-			clitest.Client(t, s.owner, uncommented(t, s.kind, script))
+			_, primary, _ := strings.Cut(script, "-- ALTER")
+			clitest.Client(t, s.owner, map[string]string{"mysql": "ALTER TABLE orders MODIFY id BIGINT NOT NULL; "}[s.kind]+"ALTER"+primary)
 		}
 		if err := s.Exec("INSERT INTO orders (id, created_at, uid) SELECT 5000, created_at, uid FROM orders WHERE id = 1").Error; err == nil {
 			t.Error("an id is accepted twice")
@@ -63,19 +64,6 @@ func TestWindows(t *testing.T) {
 		uidring.Show(t, "10100 rows have got an id, under worker number 2;", s.args("--batch", "999")...)
 		s.ages(t, "fleet", 0)
 	})
-}
-
-// uncommented returns the statement that makes the column the primary key.
-func uncommented(t *testing.T, kind, script string) string {
-	t.Helper()
-	_, statement, found := strings.Cut(script, "-- ALTER")
-	if !found {
-		t.Fatalf("%s has no primary key", script)
-	}
-	if kind == "mysql" {
-		return "ALTER TABLE orders MODIFY id BIGINT NOT NULL; ALTER" + statement
-	}
-	return "ALTER" + statement
 }
 
 // Keys are of any type that has an order, names of any kind, and a store of worker numbers may be another one.
@@ -114,7 +102,7 @@ func TestKeys(t *testing.T) {
 func TestRefused(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		s.start(t, small)
-		s.insert(t, 3)
+		s.insert(t, 3, time.Minute)
 		auto := map[string]string{"mysql": "BIGINT", "postgres": "BIGINT", "sqlite": "INTEGER"}[s.kind]
 		for _, statement := range []string{
 			"CREATE VIEW seen AS SELECT * FROM orders",
@@ -186,7 +174,7 @@ func (s *shop) rights(t *testing.T) {
 // The layout is that of the store: a store without one is refused, and another one too.
 func TestLayout(t *testing.T) {
 	s := newShop(t, "sqlite")
-	s.insert(t, 3)
+	s.insert(t, 3, time.Minute)
 	uidring.Fail(t, 1, "start the service that gives new rows their ids", s.args()...)
 	uidring.Show(t, "31/16/16", s.args("--layout", "fleet", "--dry-run")...)
 	if n := s.number(t, "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'WORKER%'"); n != 0 {
@@ -248,13 +236,13 @@ func TestVerified(t *testing.T) {
 	} {
 		s := newShop(t, "sqlite")
 		s.start(t, small)
-		s.insert(t, 5)
+		s.insert(t, 5, time.Minute)
 		need.Must(t, s.Exec(tt.statement).Error)
 		uidring.Fail(t, 1, tt.want, s.args()...)
 	}
 	s := newShop(t, "sqlite")
 	s.start(t, small)
-	s.insert(t, 5)
+	s.insert(t, 5, time.Minute)
 	need.Must(t, s.Exec("UPDATE orders SET uid = -5 WHERE id = 3").Error)
 	uidring.Show(t, "and 4 carry the tick of created_at; 1 are not of the layout "+small, s.args()...)
 }

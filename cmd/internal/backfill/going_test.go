@@ -32,7 +32,7 @@ func (s *shop) filled(t testing.TB) int64 {
 func TestEnds(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		s.start(t, fine)
-		s.insert(t, 600)
+		s.insert(t, 600, time.Minute)
 		for _, tt := range []struct {
 			signal syscall.Signal
 			code   int
@@ -60,23 +60,21 @@ func TestEnds(t *testing.T) {
 func TestMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		s.start(t, fine)
-		s.insert(t, 300)
+		s.insert(t, 300, time.Minute)
 		got := s.run(t, "--batch", "10", "--pause", "20ms")
 		need.Must(t, s.Exec("UPDATE orders SET uid = 7 WHERE id = 300 AND uid IS NULL").Error)
 		for _, at := range []time.Time{s.oldest, time.Now()} {
 			need.Must(t, s.Exec("INSERT INTO orders (created_at, changed) VALUES (?, ?)", at, s.oldest).Error)
 		}
-		if got.wait(); got.code != 0 || s.number(t, "SELECT uid FROM orders WHERE id = 300") != 7 {
-			t.Errorf("exit code %d, %s%s", got.code, &got.stdout, &got.stderr)
-		}
-		if n := s.number(t, "SELECT COUNT(*) FROM orders WHERE uid IS NULL"); n != 0 {
-			t.Errorf("%d rows have no id", n)
+		got.succeeds(t, "")
+		if n, id := s.number(t, "SELECT COUNT(*) FROM orders WHERE uid IS NULL"), s.number(t, "SELECT uid FROM orders WHERE id = 300"); n != 0 || id != 7 {
+			t.Errorf("%d rows have no id, and that of the service is %d, want 7", n, id)
 		}
 	})
 	t.Run("always", func(t *testing.T) {
 		s := newShop(t, "sqlite")
 		s.start(t, fine)
-		s.insert(t, 3)
+		s.insert(t, 3, time.Minute)
 		need.Must(t, s.Exec("CREATE TRIGGER more AFTER UPDATE OF uid ON orders BEGIN INSERT INTO orders (created_at) VALUES (STRFTIME('%Y-%m-%d %H:%M:%f', 'now')); END").Error)
 		uidring.Fail(t, 1, "rows without uid keep coming: first deploy the service that writes it", s.args()...)
 	})
@@ -86,7 +84,7 @@ func TestMeanwhile(t *testing.T) {
 func TestRate(t *testing.T) {
 	s := newShop(t, "sqlite")
 	s.start(t, fine)
-	s.insert(t, 100)
+	s.insert(t, 100, time.Minute)
 	for _, flags := range [][]string{{"--rate", "200", "--batch", "20"}, {"--pause", "100ms", "--batch", "25"}} {
 		need.Must(t, s.Exec("UPDATE orders SET uid = NULL").Error)
 		began := time.Now()
@@ -132,7 +130,7 @@ func TestFailover(t *testing.T) {
 func (s *shop) interrupt(t *testing.T, end, back func()) {
 	t.Helper()
 	s.start(t, fine)
-	s.insert(t, 500)
+	s.insert(t, 500, time.Minute)
 	got := s.run(t, "--batch", "10", "--pause", "10ms")
 	end()
 	servertest.Eventually(t, "the command says so", func() bool { return strings.Contains(got.stderr.String(), "the next attempt is in") })
@@ -155,16 +153,14 @@ func (s *shop) run(t *testing.T, more ...string) *running {
 	r.ended.Go(func() {
 		r.code = uidring.Run(t.Context(), strings.NewReader(""), &r.stdout, &r.stderr, s.args(more...)...)
 	})
-	t.Cleanup(r.wait)
+	t.Cleanup(r.ended.Wait)
 	servertest.Eventually(t, "some rows have an id", func() bool { return s.filled(t) > 0 })
 	return r
 }
 
-func (r *running) wait() { r.ended.Wait() }
-
 func (r *running) succeeds(t *testing.T, want string) {
 	t.Helper()
-	if r.wait(); r.code != 0 || !strings.Contains(r.stdout.String(), want) {
+	if r.ended.Wait(); r.code != 0 || !strings.Contains(r.stdout.String(), want) {
 		t.Errorf("exit code %d, %s%s", r.code, &r.stdout, &r.stderr)
 	}
 }

@@ -40,8 +40,6 @@ func TestGenCounts(t *testing.T) {
 		{"gen -n 20 --layout 40/20/1,unit=1ms --generator default --dsn b.db", 20},
 		{"gen -n 20 --layout 40/20/1,unit=1ms --max-borrow 0 --dsn b.db", 20},
 		{"gen -n 5000 --layout snowflake --worker static:1023", 5000},
-		{"gen -n 5 --worker registry --dsn c.db", 5},
-		{"gen -n 5 --generator default", 5},
 	} {
 		ids := clitest.ReadIDs(t, uidring.Succeed(t, strings.Fields(tt.args)...))
 		if len(ids) != tt.want {

@@ -101,7 +101,7 @@ var sqlLayouts = []string{
 // Without LAYOUT, the layout is that of the database that is named or found, and else of a new store.
 func TestLayoutOfDatabase(t *testing.T) {
 	clitest.Elsewhere(t)
-	uidring.Show(t, "Ids of the layout 31/16/16,", "layout", "--sql", "sqlite")
+	clitest.Wants(t, uidring.Succeed(t, "layout", "--sql", "sqlite"), "-- Ids of the layout 31/16/16,epoch=2026-01-01,unit=1s in ", "2094-01-19T03:14:08Z", " WHERE id BETWEEN ")
 	uidring.Succeed(t, "gen", "--layout", "31/20/12", "--dsn", "app.db")
 	uidring.Show(t, `"layout":"31/20/12,`, "layout", "--dsn", "app.db", "--json")
 	uidring.Succeed(t, "gen", "--layout", "29/21/13")

@@ -90,14 +90,12 @@ func TestPropose(t *testing.T) {
 		}
 		for offer := range strings.Lines(got.Stdout) {
 			flag, rest, _ := strings.Cut(strings.TrimPrefix(offer, "--"), " ")
-			args := append(w.args(), "--"+flag, strings.Fields(rest)[0]) // the last of a flag counts
+			args, less := append(w.args(), "--"+flag, strings.Fields(rest)[0]), w // the last of a flag counts
 			switch {
 			case strings.HasPrefix(offer, "without --js"):
-				less := w
 				less.js = false
 				args = less.args()
 			case strings.HasPrefix(offer, "without --registry"):
-				less := w
 				less.starts = 0
 				args = less.args()
 			}

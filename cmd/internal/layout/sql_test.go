@@ -15,18 +15,6 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 )
 
-// TestSQLText is for whoever reads it: the comment, and what a table's time is.
-func TestSQLText(t *testing.T) {
-	for kind, want := range map[string]string{
-		"postgres": "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END\n",
-		"mysql":    "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END\n",
-		"sqlite":   "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN 1767225600000 + (id >> 22) * 1000 END\n",
-	} {
-		got := uidring.Succeed(t, "layout", "js-safe", "--sql", kind)
-		clitest.Wants(t, got, want, "-- Ids of the layout 31/12/10,epoch=2026-01-01,unit=1s in ", "2094-01-19T03:14:08Z", " WHERE id BETWEEN ")
-	}
-}
-
 // fineLayouts are for databases that count microseconds.
 var fineLayouts = []string{"57/0/6,epoch=2026-01-01T00:00:00.000009Z,unit=1us", "40/10/10,epoch=1969-07-20T20:17:40.123456Z,unit=500us"}
 
