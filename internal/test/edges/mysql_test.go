@@ -42,14 +42,12 @@ func TestPrimaryKeys(t *testing.T) {
 		need.Must(t, owner.Exec("ALTER TABLE "+table+" DROP PRIMARY KEY, ADD my_row_id BIGINT NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY").Error)
 		if table == "leaf_alloc" {
 			need.Must(t, owner.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 10)").Error)
-			if gen, err := segment.New(t.Context(), counters, "orders", segment.Config{Logger: quiet}); !errors.Is(err, segment.ErrUnusable) {
-				t.Errorf("segment.New() = %v, %v beside a second row, want ErrUnusable", gen, err)
-			}
+			_, err := segment.New(t.Context(), counters, "orders", segment.Config{Logger: quiet})
+			need.Error(t, err, segment.ErrUnusable) // beside a second row
 			continue
 		}
-		if gen, err := uid.NewCached(t.Context(), leaser(), uid.CachedConfig{Logger: quiet}); !errors.Is(err, worker.ErrKey) {
-			t.Errorf("%s: uid.NewCached() = %v, %v, want ErrKey", table, gen, err)
-		}
+		_, err := uid.NewCached(t.Context(), leaser(), uid.CachedConfig{Logger: quiet})
+		need.Error(t, err, worker.ErrKey)
 		need.Must(t, owner.Exec("ALTER TABLE "+table+" DROP PRIMARY KEY, DROP my_row_id, ADD PRIMARY KEY ("+map[bool]string{true: "id", false: "worker_id"}[strings.HasPrefix(table, "WORKER_NODE")]+")").Error)
 	}
 }

@@ -31,7 +31,7 @@ func TestPruned(t *testing.T) {
 	for _, kind := range dbtest.Kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			d := &drill{T: t, kind: kind, db: owned(t, kind), used: map[int64]bool{}}
+			d := newDrill(t, kind, owned(t, kind), 0)
 			var orders []interface{ Next() (uid.ID, error) }
 			for _, counters := range []*segmentsql.Store{segmentsql.NewLeafAlloc(d.db, segmentsql.Config{Logger: quiet}), segmentsql.NewSequence(d.db, segmentsql.Config{Logger: quiet})} {
 				for _, tag := range []string{"orders", "retired"} {
@@ -105,10 +105,7 @@ func TestCopied(t *testing.T) {
 		"postgres": {"CREATE TABLE copied (LIKE worker_node INCLUDING ALL)", "INSERT INTO copied SELECT * FROM worker_node", "ALTER TABLE worker_node RENAME TO old", "ALTER TABLE copied RENAME TO worker_node"},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			d := &drill{T: t, kind: kind, db: owned(t, kind), used: map[int64]bool{}}
-			for range 5 {
-				d.take(worker.NewLeaser(d.db, lease.Config{Logger: quiet}))
-			}
+			d := newDrill(t, kind, owned(t, kind), 5)
 			d.exec("DELETE FROM " + name(kind, "worker_node") + " WHERE ID > 0")
 			d.exec(statements...)
 			d.refused()

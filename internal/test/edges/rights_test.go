@@ -20,8 +20,8 @@ import (
 // restricted is a database user without rights, who has a database of their own.
 type restricted struct {
 	name  string
-	owner *gorm.DB                                       // the handle of the tables' owner
-	open  func(t *testing.T, options ...string) *gorm.DB // opens one of the user, who needs a right
+	owner *gorm.DB                    // the handle of the tables' owner
+	open  func(t *testing.T) *gorm.DB // opens one of the user, who needs a right
 }
 
 func newRestricted(t *testing.T, kind string) restricted {
@@ -45,13 +45,13 @@ func newRestricted(t *testing.T, kind string) restricted {
 		}
 	})
 	if kind == "postgres" {
-		return restricted{user, admin.Open(t, admin.With("search_path="+user)), func(t *testing.T, _ ...string) *gorm.DB {
+		return restricted{user, admin.Open(t, admin.With("search_path="+user)), func(t *testing.T) *gorm.DB {
 			return admin.Open(t, admin.With("role="+user+"&search_path="+user+"&application_name="+user))
 		}}
 	}
 	own := admin.URL[:strings.LastIndexByte(admin.URL, '/')+1] + user
-	return restricted{user, admin.Open(t, own), func(t *testing.T, options ...string) *gorm.DB {
-		return admin.Open(t, user+":secret@"+own[strings.LastIndexByte(own, '@')+1:]+"?"+strings.Join(options, "&"))
+	return restricted{user, admin.Open(t, own), func(t *testing.T) *gorm.DB {
+		return admin.Open(t, user+":secret@"+own[strings.LastIndexByte(own, '@')+1:])
 	}}
 }
 
@@ -69,43 +69,24 @@ func (u restricted) revoke(t *testing.T, grants ...string) {
 	}
 }
 
-// A user with the rights that Grants returns, and no others, can do all that a service does. The first of them
-// raises the key above the numbers of Leasers. TestErrorsNameTheGrants has the calls of a counter.
+// A user with the rights that Grants returns, and no others, can do all that a service does, and raises the key above the
+// numbers of Leasers. TestErrorsNameTheGrants has Registries and the calls of a counter.
 func TestRights(t *testing.T) {
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			user := newRestricted(t, kind)
-			owner := user.owner
-			leases, registry := worker.NewStore(owner, worker.StoreConfig{}), worker.NewRegistry(owner, worker.RegistryConfig{})
-			need.Must(t, leases.EnsureSchema(t.Context()))
+			store := worker.NewStore(user.owner, worker.StoreConfig{})
+			need.Must(t, store.EnsureSchema(t.Context()))
 			for range 2 { // so that the key has to be raised, once the Registry's table is there
-				running(t, worker.NewLeaser(owner, lease.Config{Logger: quiet}))
+				running(t, worker.NewLeaser(user.owner, lease.Config{Logger: quiet}))
 			}
-			need.Must(t, registry.EnsureSchema(t.Context()))
-
-			grants := map[string][]string{"leaser": leases.Grants(), "registry": registry.Grants()}
-			for _, name := range []string{"leaser", "registry"} {
-				t.Run(name, func(t *testing.T) {
-					user.grant(t, grants[name]...)
-					defer user.revoke(t, grants[name]...)
-					var options []string
-					if kind == "mysql" && name != "leaser" { // whom caching_sha2_password asks for the server's key
-						options = []string{"tls=preferred"}
-					}
-					db := user.open(t, options...)
-					if err := db.Exec("CREATE TABLE more (id INT)").Error; err == nil {
-						t.Error("the user may create tables")
-					}
-					switch name {
-					case "leaser":
-						lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return worker.NewLeaser(db, config) })
-					case "registry":
-						for range 2 {
-							need.Must(t, running(t, worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet})).Close())
-						}
-					}
-				})
+			need.Must(t, worker.NewRegistry(user.owner, worker.RegistryConfig{}).EnsureSchema(t.Context()))
+			user.grant(t, store.Grants()...)
+			db := user.open(t)
+			if err := db.Exec("CREATE TABLE more (id INT)").Error; err == nil {
+				t.Error("the user may create tables")
 			}
+			lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return worker.NewLeaser(db, config) })
 		})
 	}
 	doc, err := os.ReadFile("../../../worker/doc.go")
@@ -135,9 +116,7 @@ func TestRightsBeforeKeys(t *testing.T) {
 			for _, lacks := range []string{"UPDATE ON WORKER_LEASE", "INSERT ON WORKER_LEASE", "INSERT ON WORKER_NODE"} {
 				user.revoke(t, lacks)
 				_, err := uid.NewCached(t.Context(), worker.NewLeaser(db, lease.Config{Logger: quiet}), uid.CachedConfig{Logger: quiet})
-				if err == nil || !strings.Contains(err.Error(), "the user needs GRANT") {
-					t.Errorf("without %s: %v", lacks, err)
-				}
+				need.Error(t, err, nil, "the user needs GRANT")
 				user.grant(t, lacks)
 			}
 			if n := keys(); n != before {
@@ -151,11 +130,9 @@ func TestRightsBeforeKeys(t *testing.T) {
 				"ALTER TABLE worker_node ALTER COLUMN id SET DEFAULT nextval('own')"} {
 				need.Must(t, user.owner.Exec(statement).Error)
 			}
-			for name, source := range map[string]uid.WorkerSource{"Leaser": worker.NewLeaser(db, lease.Config{Logger: quiet}), "Registry": worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet})} {
+			for _, source := range []uid.WorkerSource{worker.NewLeaser(db, lease.Config{Logger: quiet}), worker.NewRegistry(db, worker.RegistryConfig{Logger: quiet})} {
 				_, err := uid.NewCached(t.Context(), source, uid.CachedConfig{Logger: quiet})
-				if err == nil || !strings.Contains(err.Error(), "GRANT USAGE ON SEQUENCE ") || !strings.Contains(err.Error(), ".own:") {
-					t.Errorf("%s: %v, want the right on the sequence", name, err)
-				}
+				need.Error(t, err, nil, "GRANT USAGE ON SEQUENCE ", ".own:")
 			}
 		})
 	}
