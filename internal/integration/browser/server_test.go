@@ -22,12 +22,7 @@ import (
 func uidringd(t *testing.T, more string) string {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "uidringd")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/uidring/uidring/cmd/uidringd")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v, %s", err, out)
-	}
+	need.Build(t, dir, "github.com/uidring/uidring/cmd/uidringd")
 	config := filepath.Join(dir, "uidringd.yaml")
 	need.Must(t, os.WriteFile(config, []byte(`
 stores: [{name: file, url: ids.db}]
@@ -37,7 +32,7 @@ generators:
   - {name: tenants, kind: tags, store: file, match: "tenant-*"}
 shutdown: {delay: 0s}
 `+more), 0o600))
-	server := exec.CommandContext(t.Context(), program, "--listen", "127.0.0.1:0", "--config", config)
+	server := exec.CommandContext(t.Context(), filepath.Join(dir, "uidringd"), "--listen", "127.0.0.1:0", "--config", config)
 	server.Dir = dir
 	out, err := server.StdoutPipe()
 	need.Must(t, err)

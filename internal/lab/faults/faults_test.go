@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,9 +54,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A script may have tabs, and a line has to have them.
 func TestParse(t *testing.T) {
-	got, err := parse(".", "a.go\t./b:TestB ./c\ts/x\ty/z/\n\nd.go\t.\ts/x/y/\n", "x\ty")
-	if err != nil || len(got) != 1 || got[0].script != "s/x\ty/z/" || !slices.Equal(got[0].targets, []target{{".", "./b", "TestB"}, {".", "./c", ""}}) {
+	if got, err := parse(".", "a.go\t./b:TestB ./c\ts/x\ty/z/\n", ""); err != nil || got[0].script != "s/x\ty/z/" {
 		t.Errorf("got %v and %v", got, err)
 	}
 	if _, err := parse(".", "a.go s/x/y/", ""); err == nil {

@@ -8,25 +8,13 @@
 package servers
 
 import (
-	"cmp"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
-
-// number reads a variable of the environment.
-func number(t *testing.T, variable string, otherwise uint64) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(cmp.Or(os.Getenv(variable), strconv.FormatUint(otherwise, 10)), 10, 63)
-	if err != nil || n == 0 {
-		t.Fatalf("%s is %q, want 1 or more", variable, os.Getenv(variable))
-	}
-	return n
-}
 
 func urls(servers []*servertest.Member) (list []string) {
 	for _, s := range servers {
@@ -39,10 +27,10 @@ func urls(servers []*servertest.Member) (list []string) {
 func TestKilledServers(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
-			rounds := number(t, "UIDRING_SERVERS_ROUNDS", 9)
-			seed := number(t, "UIDRING_SERVERS_SEED", rand.Uint64()>>1)
+			rounds := need.Number(t, "UIDRING_SERVERS_ROUNDS", 9)
+			seed := need.Number(t, "UIDRING_SERVERS_SEED", rand.Int64())
 			t.Logf("UIDRING_SERVERS_SEED=%d, %d rounds", seed, rounds)
-			random := rand.New(rand.NewPCG(seed, 0))
+			random := rand.New(rand.NewPCG(uint64(seed), 0))
 			servers := newServers(t, database(t, t.TempDir()), "0s", "    step: 500\n    max_step: 500") // calls wait for ranges often
 			b := newBalancer(t, servers)
 			crowd := newCrowd(t, b, urls(servers), timeout, false)

@@ -3,17 +3,14 @@
 package servers
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
@@ -46,19 +43,10 @@ shutdown:
   delay: %[5]s
 `
 
-// program builds the server once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(dir, "uidringd")
-	build := exec.Command("go", "build", "-o", path, "github.com/uidring/uidring/cmd/uidringd")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	said, err := build.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w: %s", err, said)
-	}
-	return path, err
-})
-
-var dir string // of the program
+var (
+	dir   string    // of the program
+	built sync.Once // for all tests
+)
 
 func TestMain(m *testing.M) {
 	var err error
@@ -73,15 +61,14 @@ func TestMain(m *testing.M) {
 // newServers starts three servers on one database. more is a line of orders, or of the config.
 func newServers(t *testing.T, database servertest.Database, delay, more string) (servers []*servertest.Member) {
 	t.Helper()
-	path, err := program()
-	need.Must(t, err)
+	built.Do(func() { need.Build(t, dir, "github.com/uidring/uidring/cmd/uidringd") })
 	db := database.Start(t, dbtest.Answers)
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
 		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), more, delay)
 		need.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		s := servertest.Program{
-			Command: func(string) *exec.Cmd { return exec.Command(path, "--config", file) },
+			Command: func(string) *exec.Cmd { return exec.Command(filepath.Join(dir, "uidringd"), "--config", file) },
 			End:     syscall.SIGKILL,
 			Ready:   ready,
 		}.At(address)
@@ -92,18 +79,7 @@ func newServers(t *testing.T, database servertest.Database, delay, more string) 
 }
 
 // ready returns nil if the server at an address is ready.
-func ready(address string) error {
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Get("http://" + address + "/readyz")
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return nil
-}
+func ready(address string) error { return servertest.Answers(address, "/readyz") }
 
 // newBalancer leads each connection to a random server that is ready, and returns its URL.
 func newBalancer(t *testing.T, servers []*servertest.Member) string {

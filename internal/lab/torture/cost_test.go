@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"strconv"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -123,7 +123,7 @@ func TestRenewals(t *testing.T) {
 // TestHolders prints the processor time of PostgreSQL and MariaDB in a minute of UIDRING_HOLDERS holders with the
 // defaults, and in half a minute of a tenth of them that borrow time.
 func TestHolders(t *testing.T) {
-	holders, _ := strconv.Atoi(os.Getenv("UIDRING_HOLDERS"))
+	holders := need.Number(t, "UIDRING_HOLDERS", 0)
 	if holders == 0 {
 		t.Skip("UIDRING_HOLDERS is not set")
 	}
@@ -151,12 +151,12 @@ func TestHolders(t *testing.T) {
 			must(t, starting.Wait())
 			t.Logf("%d holders started in %v", holders, time.Since(began))
 			measure := func(what string, d time.Duration, tick func()) {
-				used, began := b.servers[0].Used(t), time.Now()
+				used, began := b.servers[0].CPU(t), time.Now()
 				for time.Since(began) < d {
 					time.Sleep(100 * time.Millisecond)
 					tick()
 				}
-				cpu := b.servers[0].Used(t).CPU - used.CPU
+				cpu := b.servers[0].CPU(t) - used
 				t.Logf("%s: %v of processor time in %v", what, cpu, time.Since(began).Round(time.Millisecond))
 			}
 			defer func() {

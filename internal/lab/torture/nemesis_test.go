@@ -188,9 +188,8 @@ func pause(n *nemesis) {
 }
 
 // restart asks a process to end, and starts another.
-func restart(n *nemesis) { n.replace(n.between(0, 300*time.Millisecond)) }
-
-func (n *nemesis) replace(after time.Duration) {
+func restart(n *nemesis) {
+	after := n.between(0, 300*time.Millisecond)
 	n.seize((*process).holding, func(s *seat, p *process) {
 		if n.leave(p) {
 			n.note("clean restarts", 1)

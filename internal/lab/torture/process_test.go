@@ -67,15 +67,11 @@ type process struct {
 // with the number of ids that the child has reported. It calls fail before ended is closed
 // if the parent did not want the end, or the child has told of a fault.
 func start(o order, heard func(ids int64), fail func(error)) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err // the layout is not valid
 	}
-	p := &process{order: o, cmd: exec.Command(self), ended: make(chan struct{}), events: map[string]int64{}}
+	p := &process{order: o, cmd: exec.Command(os.Args[0]), ended: make(chan struct{}), events: map[string]int64{}}
 	p.number.Store(-1)
 	p.cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // The environment variables of a run. The package comment describes them.
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	ctx := begin(t)
-	each := number(t, idsVariable, shortIDs) / int64(len(backends))
+	each := need.Number(t, idsVariable, shortIDs) / int64(len(backends))
 	results := make([]result, len(backends))
 	t.Cleanup(func() { // -v shows it, and a run that fails
 		var ids []string
@@ -139,14 +139,7 @@ func begin(t *testing.T) context.Context {
 
 // on runs a plan on a new backend, and logs the result.
 func on(ctx context.Context, t *testing.T, open opener, p plan) result {
-	dir, err := os.MkdirTemp("", "uidring-torture-")
-	must(t, err)
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	b := open(ctx, t, dir)
+	b := open(ctx, t, t.TempDir())
 	p.scripted = p.deck != nil || p.seeded != ""
 	if p.deck == nil {
 		p.deck, p.wants = deckOf(b), wantsOf(b)
@@ -162,20 +155,7 @@ func on(ctx context.Context, t *testing.T, open opener, p plan) result {
 
 // seed returns the seed of a run, and logs it.
 func seed(t *testing.T) uint64 {
-	n := uint64(number(t, seedVariable, rand.Int64N(1_000_000)))
+	n := uint64(need.Number(t, seedVariable, rand.Int64N(1_000_000)))
 	t.Logf("%s=%d", seedVariable, n)
-	return n
-}
-
-// number returns a number from the environment.
-func number(t *testing.T, variable string, otherwise int64) int64 {
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		t.Fatalf("%s is %q, want a number", variable, text)
-	}
 	return n
 }

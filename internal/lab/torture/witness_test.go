@@ -50,7 +50,9 @@ func (c *child) leaser(attempt int64) uid.WorkerSource {
 		config.Numbers = &lease.Range{From: 0, To: numbers - 1}
 	}
 	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
-	return c.witnessed(lease.New(&ledger{store, c, attempt}, config), attempt)
+	c.lease = &witness{Leaser: lease.New(&ledger{store, c, attempt}, config), child: c, attempt: attempt}
+	c.lease.number.Store(-1)
+	return c.lease
 }
 
 // foreign is a Registry in another language. It inserts a row as uid-generator does, and reads nothing.
@@ -67,12 +69,6 @@ func (f foreign) Assign(ctx context.Context, _ int64) (key int64, err error) {
 		return errors.Join(tx.Exec(insert).Error, tx.Raw(last).Scan(&key).Error)
 	})
 	return key, err
-}
-
-func (c *child) witnessed(l *lease.Leaser, attempt int64) *witness {
-	c.lease = &witness{Leaser: l, child: c, attempt: attempt}
-	c.lease.number.Store(-1)
-	return c.lease
 }
 
 // ledger is a store that reports each write to the parent before it writes.

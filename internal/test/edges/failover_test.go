@@ -5,6 +5,7 @@ package edges
 
 import (
 	"database/sql"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -80,11 +81,7 @@ func TestFailover(t *testing.T) {
 			if s := renewed.Stats(); s.Clock.WorkerChanges != 0 {
 				t.Errorf("another number was taken: %+v", s.Clock)
 			}
-			for _, g := range []uid.Generator{renewed, resting, gen} {
-				if err := g.Close(); err != nil {
-					t.Error(err)
-				}
-			}
+			need.Must(t, errors.Join(renewed.Close(), resting.Close(), gen.Close()))
 		})
 	}
 }

@@ -58,9 +58,8 @@ func TestPruned(t *testing.T) {
 				})
 				for range 25 { // more than a range
 					for _, gen := range orders {
-						if _, err := gen.Next(); err != nil {
-							t.Fatal(err)
-						}
+						_, err := gen.Next()
+						need.Must(t, err)
 					}
 				}
 			}

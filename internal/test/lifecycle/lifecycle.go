@@ -4,7 +4,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -38,14 +37,12 @@ func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
 	}
 	need.Must(t, leaser(config).Revoke(t.Context(), rows[0].Number))
 	servertest.Eventually(t, "there is another number", func() bool { s := gen.Stats(); return s.Clock.WorkerChanges == 1 && s.LastError == nil })
-	if _, err := gen.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
+	_, err = gen.Wait(t.Context())
+	need.Must(t, err)
 	need.Must(t, gen.Close())
 	need.Must(t, start().Close())
-	if _, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.LongLived(), Logger: log}); !errors.Is(err, lease.ErrLayout) {
-		t.Errorf("a start with another layout: %v, want ErrLayout", err)
-	}
+	_, err = uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Layout: bits.LongLived(), Logger: log})
+	need.Error(t, err, lease.ErrLayout)
 	late := out.Count("level=WARN", "cannot renew the number", context.DeadlineExceeded.Error()) // on a slow machine
 	if n := out.Count("level=WARN") - out.Count("level=WARN", "the number is lost") - late; n > 0 {
 		t.Errorf("%d warnings: %s", n, &out)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,30 @@ func Variable(t testing.TB, name string) string {
 		Skip(t, name+" is not set")
 	}
 	return value
+}
+
+// Number returns the number that an environment variable has, or otherwise without one.
+func Number(t testing.TB, variable string, otherwise int64) int64 {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		t.Fatalf("%s is %q, want a number", variable, text)
+	}
+	return n
+}
+
+// Build builds commands into a folder.
+func Build(t testing.TB, folder string, commands ...string) {
+	t.Helper()
+	build := exec.Command("go", append([]string{"build", "-o", folder}, commands...)...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
 }
 
 // Program returns the path of a program that the test needs.

@@ -27,9 +27,4 @@ func TestNeed(t *testing.T) {
 			}
 		}
 	}
-	r := new(recorder)
-	t.Setenv("UIDRING_TEST_NONE", "value")
-	if got := Variable(r, "UIDRING_TEST_NONE"); got != "value" || r.did != "" || Program(r, "go") == "" || r.did != "" {
-		t.Errorf("%q, %q", got, r.did)
-	}
 }

@@ -7,12 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
@@ -41,20 +39,11 @@ func live(t *testing.T) (section, rest string) {
 // stress-backfill.
 func TestLiveTable(t *testing.T) {
 	need.CI(t)
-	rows := 5000
-	if text := os.Getenv("UIDRING_TEST_ROWS"); text != "" {
-		var err error
-		rows, err = strconv.Atoi(text)
-		need.Must(t, err)
-	}
+	rows := int(need.Number(t, "UIDRING_TEST_ROWS", 5000))
 	section, _ := live(t)
 	checkModels(t, section)
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/uidring")
-	build.Dir, build.Env = top, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	need.Build(t, bin, "github.com/uidring/uidring/cmd/uidring")
 	for _, kind := range []string{"mysql", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			m := newMove(t, kind, section, bin)
@@ -79,14 +68,9 @@ func newMove(t *testing.T, kind, section, bin string) *move {
 	name := strings.ToLower(s.Table) + "_live"
 	s.Exec(t, "CREATE DATABASE %s", name)
 	t.Cleanup(func() { s.Exec(t, "DROP DATABASE %s", name) })
-	m := &move{kind: kind, section: section, bin: bin}
-	var own string
-	if kind == "mysql" {
-		config, err := mysqldriver.ParseDSN(s.URL)
-		need.Must(t, err)
-		config.DBName = name
-		m.dsn, own, m.schema = config.FormatDSN(), config.FormatDSN(), name
-	} else {
+	m := &move{kind: kind, section: section, bin: bin, dsn: s.URL[:strings.LastIndexByte(s.URL, '/')+1] + name, schema: name}
+	own := m.dsn
+	if kind == "postgres" {
 		u, err := url.Parse(s.URL)
 		need.Must(t, err)
 		u.Path = "/" + name
@@ -107,7 +91,8 @@ func newMove(t *testing.T, kind, section, bin string) *move {
 	need.Must(t, err)
 	t.Cleanup(func() { _ = gen.Close() })
 	need.Must(t, service.Use(uidgorm.New(gen, uidgorm.Config{})))
-	m.service = newShop(t, service)
+	m.service = &shop{db: service}
+	t.Cleanup(m.service.close)
 	return m
 }
 
@@ -148,9 +133,7 @@ func (m *move) follow(t *testing.T) {
 		m.service.deploy(t, next)
 	}
 	blocks := m.blocks(6)
-	for _, block := range blocks[:1] {
-		m.each(t, block)
-	}
+	m.each(t, blocks[0])
 	m.service.deploy(t, newOnly)
 	m.service.deploy(t, byNew)
 	for _, child := range []string{"order_lines", "payments"} {
@@ -159,22 +142,18 @@ func (m *move) follow(t *testing.T) {
 	m.service.deploy(t, newOnly)
 	m.each(t, blocks[1])
 	m.service.deploy(t, newOnly)
-	m.service.close(t)
+	m.service.close()
 }
 
 // back undoes the steps 1 to 4, or those of them that were done.
 func (m *move) back(t *testing.T) {
 	t.Helper()
 	columns := [][2]string{{"order_lines", "order_uid"}, {"payments", "order_uid"}, {"orders", "uid"}}
+	drop := map[string]string{"mysql": "DROP FOREIGN KEY %s_uid", "postgres": "DROP CONSTRAINT %s_uid, DROP CONSTRAINT %[1]s_set"}[m.kind]
 	nullable := map[string]string{"mysql": "MODIFY %s BIGINT NULL", "postgres": "ALTER COLUMN %s DROP NOT NULL"}[m.kind]
 	for _, c := range columns[:2] {
-		if m.number(t, "SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = '"+m.schema+"' AND table_name = '"+c[0]+"' AND constraint_name = '"+c[0]+"_uid'") == 0 {
-			continue
-		}
-		if m.kind == "mysql" {
-			m.run(t, "ALTER TABLE "+c[0]+" DROP FOREIGN KEY "+c[0]+"_uid;\n")
-		} else {
-			m.run(t, "ALTER TABLE "+c[0]+" DROP CONSTRAINT "+c[0]+"_uid, DROP CONSTRAINT "+c[0]+"_set;\n")
+		if m.number(t, "SELECT COUNT(*) FROM information_schema.table_constraints WHERE table_schema = '"+m.schema+"' AND table_name = '"+c[0]+"' AND constraint_name = '"+c[0]+"_uid'") > 0 {
+			m.run(t, "ALTER TABLE "+c[0]+" "+fmt.Sprintf(drop, c[0])+";\n")
 		}
 	}
 	for _, c := range columns {

@@ -170,16 +170,6 @@ type instance struct {
 	served  atomic.Int64
 }
 
-func newShop(t *testing.T, db *gorm.DB) *shop {
-	t.Helper()
-	s := &shop{db: db}
-	t.Cleanup(func() {
-		s.ended.Store(true)
-		s.running.Wait()
-	})
-	return s
-}
-
 // open starts the instances.
 func (s *shop) open(t *testing.T, v version) {
 	t.Helper()
@@ -230,11 +220,7 @@ func (s *shop) deploy(t *testing.T, v version) {
 	}
 }
 
-func (s *shop) close(t *testing.T) {
-	t.Helper()
+func (s *shop) close() {
 	s.ended.Store(true)
 	s.running.Wait()
-	if t.Failed() {
-		t.FailNow()
-	}
 }

@@ -43,15 +43,18 @@ func StartEtcd(t testing.TB, members int, args ...string) []*Member {
 }
 
 // healthy returns nil if the member has a leader.
-func healthy(address string) error {
+func healthy(address string) error { return Answers(address, "/health") }
+
+// Answers returns nil if a server says OK of a path.
+func Answers(address, path string) error {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Get("http://" + address + "/health")
+	response, err := client.Get("http://" + address + path)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("/health answers %s", response.Status)
+		return fmt.Errorf("%s answers %s", path, response.Status)
 	}
 	return nil
 }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -97,11 +97,7 @@ func Run(t *testing.T, kinds []string, next func() Home) {
 				t.Errorf("%s, %s without a layout: %v, want an UnknownLayoutError", kind, how, err)
 			}
 			if unknown != nil && unknown.Err == nil {
-				for _, part := range []string{"state the layout in the config", "docs/migrating.md"} {
-					if !strings.Contains(err.Error(), part) {
-						t.Errorf("%s, %s: %v, want %q in it", kind, how, err, part)
-					}
-				}
+				need.Error(t, err, lease.ErrLayout, "state the layout in the config", "docs/migrating.md")
 				want(how, other, other, "config")
 			}
 		}
