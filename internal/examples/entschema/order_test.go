@@ -2,20 +2,15 @@ package entschema_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 
 	"entgo.io/ent"
-	"gorm.io/driver/sqlite"
-	"gorm.io/gorm"
-	_ "modernc.org/sqlite"
 
 	"github.com/uidring/uidring/internal/examples/entschema"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/uid/uidtest"
 )
 
 // TestFields: ent finds no fault with the fields.
@@ -41,14 +36,7 @@ func (m *mutation) ID() (uid.ID, bool) { return m.id, m.set }
 func (m *mutation) SetID(id uid.ID)    { m.id, m.set = id, true }
 
 func TestHook(t *testing.T) {
-	db, err := sql.Open("sqlite", ":memory:") // ent's driver has it too: entsql.OpenDB(dialect.SQLite, db)
-	need.Must(t, err)
-	defer db.Close()
-	db.SetMaxOpenConns(1) // each connection would have a memory of its own
-	handle, err := gorm.Open(sqlite.New(sqlite.Config{Conn: db}), &gorm.Config{})
-	need.Must(t, err)
-	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(handle, lease.Config{}), uid.CachedConfig{})
-	need.Must(t, err)
+	gen := uidtest.NewSequence(t, 1000)
 	entschema.IDs = gen
 	saved := 0
 	save := entschema.ID{}.Hooks()[0](ent.MutateFunc(func(context.Context, ent.Mutation) (ent.Value, error) {

@@ -10,13 +10,10 @@
 package pgxnative_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -32,25 +29,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// connect opens the database that UIDRING_TEST_POSTGRES names, with a table that
-// goes with the connection.
-func connect(t *testing.T, mode pgx.QueryExecMode) (context.Context, *pgx.Conn) {
-	t.Helper()
-	url := need.Variable(t, "UIDRING_TEST_POSTGRES")
-	config, err := pgx.ParseConfig(url)
-	need.Must(t, err)
-	config.DefaultQueryExecMode = mode
-	ctx := context.Background()
-	conn, err := pgx.ConnectConfig(ctx, config)
-	need.Must(t, err)
-	t.Cleanup(func() { conn.Close(ctx) })
-	conn.TypeMap().RegisterDefaultPgType([]uid.ID(nil), "_int8")
-	if _, err := conn.Exec(ctx, "CREATE TEMPORARY TABLE orders (id BIGINT PRIMARY KEY, parent BIGINT, buyer TEXT)"); err != nil {
-		t.Fatal(err)
-	}
-	return ctx, conn
-}
-
 // order is a row of the table.
 type order struct {
 	ID     uid.ID
@@ -65,32 +43,51 @@ var modes = []pgx.QueryExecMode{
 	pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 }
 
-// TestModes writes and reads ids in each mode. A negative id is refused before it is sent.
+// TestModes writes ids in each mode, reads them, and has them in arrays and as the rows of a COPY, which is always binary. An
+// id that is negative is neither sent nor read, and NULL is no id.
 func TestModes(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
-			ctx, conn := connect(t, mode)
+			ctx := t.Context()
+			config, err := pgx.ParseConfig(need.Variable(t, "UIDRING_TEST_POSTGRES"))
+			need.Must(t, err)
+			config.DefaultQueryExecMode = mode
+			conn, err := pgx.ConnectConfig(ctx, config)
+			need.Must(t, err)
+			defer conn.Close(ctx)
+			conn.TypeMap().RegisterDefaultPgType([]uid.ID(nil), "_int8")
+			_, err = conn.Exec(ctx, "CREATE TEMPORARY TABLE orders (id BIGINT PRIMARY KEY, parent BIGINT, buyer TEXT)")
+			need.Must(t, err)
 			ids := make([]uid.ID, 3)
-			if _, err := uidtest.NewSequence(t, 1000).NextN(ids); err != nil {
-				t.Fatal(err)
-			}
+			_, err = uidtest.NewSequence(t, 960121041164754944).NextN(ids)
+			need.Must(t, err)
 			wants := []order{{ids[0], nil, "ann"}, {ids[1], &ids[0], "ben"}, {ids[2], &ids[1], "cem"}}
-			for _, o := range wants {
-				if _, err := conn.Exec(ctx, "INSERT INTO orders (id, parent, buyer) VALUES ($1, $2, $3)", o.ID, o.Parent, o.Buyer); err != nil {
-					t.Fatal(err)
-				}
+			_, err = conn.Exec(ctx, "INSERT INTO orders (id, parent, buyer) VALUES ($1, $2, $3)", ids[0], wants[0].Parent, "ann")
+			need.Must(t, err)
+			n, err := conn.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"id", "parent", "buyer"},
+				pgx.CopyFromSlice(2, func(i int) ([]any, error) { return []any{ids[i+1], wants[i+1].Parent, wants[i+1].Buyer}, nil }))
+			if n != 2 || err != nil {
+				t.Fatalf("CopyFrom = %d, %v", n, err)
 			}
 
-			rows, err := conn.Query(ctx, "SELECT id, parent, buyer FROM orders WHERE id >= $1 ORDER BY id", ids[0])
+			rows, err := conn.Query(ctx, "SELECT id, parent, buyer FROM orders WHERE id >= $1 AND id = ANY($2) ORDER BY id", ids[0], ids)
 			need.Must(t, err)
 			got, err := pgx.CollectRows(rows, pgx.RowToStructByName[order])
 			need.Must(t, err)
 			if !reflect.DeepEqual(got, wants) {
 				t.Errorf("read %v, want %v", got, wants)
 			}
+			var all []uid.ID
+			err = conn.QueryRow(ctx, "SELECT array_agg(id ORDER BY id) FROM orders").Scan(&all)
+			if !slices.Equal(all, ids) || err != nil {
+				t.Errorf("read the array %v, %v, want %v", all, err, ids)
+			}
+
 			_, err = conn.Exec(ctx, "INSERT INTO orders (id) VALUES ($1)", uid.ID(-1))
-			if err == nil || !strings.Contains(err.Error(), "-1, want 0 or more") {
-				t.Errorf("inserting -1: %v", err)
+			need.Error(t, err, nil, "-1, want 0 or more")
+			for _, value := range []string{"-1", "NULL"} {
+				var id uid.ID
+				need.Error(t, conn.QueryRow(ctx, "SELECT "+value+"::BIGINT").Scan(&id), uid.ErrSyntax)
 			}
 		})
 	}
@@ -112,54 +109,5 @@ func TestLeased(t *testing.T) {
 	if parts, _ := gen.Parse(id); err != nil || parts.Worker != gen.Worker() {
 		t.Errorf("an id of worker %d, %v, want worker %d", parts.Worker, err, gen.Worker())
 	}
-	if err := gen.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestFormats reads the same column in text and in binary.
-func TestFormats(t *testing.T) {
-	ctx, conn := connect(t, pgx.QueryExecModeCacheStatement)
-	const want = uid.ID(960121041164754944)
-	for name, format := range map[string]int16{"text": pgx.TextFormatCode, "binary": pgx.BinaryFormatCode} {
-		var id uid.ID
-		err := conn.QueryRow(ctx, "SELECT $1::BIGINT", pgx.QueryResultFormats{format}, want).Scan(&id)
-		if id != want || err != nil {
-			t.Errorf("%s: read %d, %v, want %d", name, id, err, want)
-		}
-		err = conn.QueryRow(ctx, "SELECT -1::BIGINT", pgx.QueryResultFormats{format}).Scan(&id)
-		if !errors.Is(err, uid.ErrSyntax) {
-			t.Errorf("%s: -1 read as %d, error %v, want %v", name, id, err, uid.ErrSyntax)
-		}
-		err = conn.QueryRow(ctx, "SELECT NULL::BIGINT", pgx.QueryResultFormats{format}).Scan(&id)
-		if !errors.Is(err, uid.ErrSyntax) {
-			t.Errorf("%s: NULL read as %d, error %v, want %v", name, id, err, uid.ErrSyntax)
-		}
-	}
-}
-
-// TestMany: ids as an array, and as the rows of a COPY, which is binary always.
-func TestMany(t *testing.T) {
-	for _, mode := range modes {
-		t.Run(mode.String(), func(t *testing.T) {
-			ctx, conn := connect(t, mode)
-			ids := []uid.ID{11, 12, 13}
-			n, err := conn.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"id", "buyer"},
-				pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{ids[i], "ann"}, nil }))
-			if n != 3 || err != nil {
-				t.Fatalf("CopyFrom = %d, %v", n, err)
-			}
-			rows, err := conn.Query(ctx, "SELECT id FROM orders WHERE id = ANY($1) ORDER BY id", ids[1:])
-			need.Must(t, err)
-			got, err := pgx.CollectRows(rows, pgx.RowTo[uid.ID])
-			if !slices.Equal(got, ids[1:]) || err != nil {
-				t.Errorf("read %v, %v, want %v", got, err, ids[1:])
-			}
-			var all []uid.ID
-			err = conn.QueryRow(ctx, "SELECT array_agg(id ORDER BY id) FROM orders").Scan(&all)
-			if !slices.Equal(all, ids) || err != nil {
-				t.Errorf("read the array %v, %v, want %v", all, err, ids)
-			}
-		})
-	}
+	need.Must(t, gen.Close())
 }

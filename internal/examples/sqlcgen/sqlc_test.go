@@ -44,14 +44,12 @@ func TestQueries(t *testing.T) {
 	tx, err := conn.Begin(ctx)
 	need.Must(t, err)
 	defer tx.Rollback(ctx) // and with it the table
-	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_temp; "+schema); err != nil {
-		t.Fatal(err)
-	}
+	_, err = tx.Exec(ctx, "SET LOCAL search_path = pg_temp; "+schema)
+	need.Must(t, err)
 
 	ids := make([]uid.ID, 3)
-	if _, err := uidtest.NewSequence(t, 1000).NextN(ids); err != nil {
-		t.Fatal(err)
-	}
+	_, err = uidtest.NewSequence(t, 1000).NextN(ids)
+	need.Must(t, err)
 	buyer, first, second := ids[0], ids[1], ids[2]
 	queries := orders.New(tx)
 	for _, row := range []orders.CreateOrderParams{
