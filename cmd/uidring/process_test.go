@@ -246,19 +246,13 @@ func TestTerminal(t *testing.T) {
 	execute(t, database.Default, "UPDATE WORKER_LEASE SET heartbeat_at = 1")
 	t.Setenv("NO_COLOR", "")
 	os.Unsetenv("NO_COLOR")
-	if got := onTerminal(t, "", "workers"); !strings.Contains(got, "\x1b[31mexpired\x1b[0m  ") {
-		t.Errorf("%q", got)
-	}
+	clitest.Wants(t, onTerminal(t, "", "workers"), "\x1b[31mexpired\x1b[0m  ")
 	t.Setenv("NO_COLOR", "1")
 	if got := onTerminal(t, "", "workers"); !strings.Contains(got, "expired") || strings.Contains(got, "\x1b[") {
 		t.Errorf("%q", got)
 	}
-	if got := onTerminal(t, "22265110462791687\n\x04", "parse --layout fleet"); !strings.Contains(got, "reading ids from the terminal") || !strings.Contains(got, "SEQUENCE") {
-		t.Errorf("%q", got)
-	}
-	if got := onTerminal(t, "", "gen -n 20000 --generator default --layout registry --worker static:1 >"+os.DevNull); !strings.Contains(got, "/20000, ") {
-		t.Errorf("no progress: %q", got)
-	}
+	clitest.Wants(t, onTerminal(t, "22265110462791687\n\x04", "parse --layout fleet"), "reading ids from the terminal", "SEQUENCE")
+	clitest.Wants(t, onTerminal(t, "", "gen -n 20000 --generator default --layout registry --worker static:1 >"+os.DevNull), "/20000, ")
 	if got := onTerminal(t, "", "bench --count 1 --duration 1ms"); !strings.Contains(got, "samples") || strings.Contains(got, "BenchmarkNext") || !strings.Contains(got, "\nNextParallel/impl=Cached") {
 		t.Errorf("%q", got)
 	}

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 
@@ -162,14 +161,8 @@ func Elsewhere(t *testing.T) string {
 func Server(t testing.TB, variable string) *url.URL {
 	t.Helper()
 	dsn := need.Variable(t, variable)
-	if variable == "UIDRING_TEST_MYSQL" {
-		config, err := mysqldriver.ParseDSN(dsn)
-		need.Must(t, err)
-		u := &url.URL{Scheme: "mysql", User: url.User(config.User), Host: config.Addr, Path: "/" + config.DBName}
-		if config.Passwd != "" {
-			u.User = url.UserPassword(config.User, config.Passwd)
-		}
-		return u
+	if variable == "UIDRING_TEST_MYSQL" { // user:password@tcp(host:port)/name
+		dsn = "mysql://" + strings.NewReplacer("@tcp(", "@", ")/", "/").Replace(dsn)
 	}
 	u, err := url.Parse(dsn)
 	need.Must(t, err)

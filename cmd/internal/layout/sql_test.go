@@ -131,7 +131,7 @@ func (e engine) draw(rng *rand.Rand, ids *bits.Allocator, i int) sample {
 
 // want returns what the columns of a sample have to be: time in steps since 1970, its
 // text in SQLite, worker and its parts, sequence, the reversed id, least id and greatest id.
-func (e engine) want(ids *bits.Allocator, s sample) (w row) {
+func (e engine) want(ids *bits.Allocator, s sample) (w []string) {
 	parts, err := ids.Parse(s.id)
 	ofID := func(value any) {
 		if err != nil {
@@ -159,11 +159,8 @@ func (e engine) want(ids *bits.Allocator, s sample) (w row) {
 	return w
 }
 
-// row are the columns of a sample; an absent one is "NULL".
-type row []string
-
-// ask returns the columns of all samples, from the printed SQL.
-func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) (rows []row) {
+// ask returns the columns of all samples, from the printed SQL. An absent one is "NULL".
+func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) (rows [][]string) {
 	exec := func(query string) {
 		t.Helper()
 		if _, err := conn.ExecContext(t.Context(), query); err != nil {
@@ -209,7 +206,7 @@ func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) 
 			to[i] = &texts[i]
 		}
 		need.Must(t, found.Scan(to...))
-		r := make(row, len(texts))
+		r := make([]string, len(texts))
 		for i, text := range texts {
 			if r[i] = "NULL"; text.Valid {
 				r[i] = text.String

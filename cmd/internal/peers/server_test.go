@@ -21,7 +21,12 @@ const emptyVariable = "UIDRING_BENCH_EMPTY"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(emptyVariable) != "" {
-		fmt.Fprintln(os.Stderr, serveEmpty())
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err == nil {
+			fmt.Printf("serving at http://%s/\n", listener.Addr())
+			err = http.Serve(listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		}
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
@@ -30,15 +35,6 @@ func TestMain(m *testing.M) {
 	}
 	os.RemoveAll(made)
 	os.Exit(code)
-}
-
-func serveEmpty() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Printf("serving at http://%s/\n", listener.Addr())
-	return http.Serve(listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 }
 
 // connections is how many a load tool keeps: enough for two cores.
@@ -81,7 +77,10 @@ func BenchmarkRedis(b *testing.B) {
 	for _, name := range []string{"redis-server", "redis-benchmark", "taskset"} {
 		need.Program(b, name)
 	}
-	port := freePort(b)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	need.Must(b, err)
+	_, port, _ := net.SplitHostPort(free.Addr().String())
+	need.Must(b, free.Close())
 	redis := &process{redis: "127.0.0.1:" + port, cmd: exec.Command("taskset", "-c", "0", "redis-server", "--port", port,
 		"--bind", "127.0.0.1", "--save", "", "--appendonly", "no")}
 	need.Must(b, redis.cmd.Start())
@@ -101,14 +100,6 @@ func BenchmarkRedis(b *testing.B) {
 			})
 		}
 	}
-}
-
-func freePort(b *testing.B) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	need.Must(b, err)
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port
 }
 
 func output(b *testing.B, command []string) string {

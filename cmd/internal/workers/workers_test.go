@@ -75,11 +75,8 @@ func TestWorkersJSON(t *testing.T) {
 	register(t, database.Default, "one", "two", "three")
 	for limit, want := range map[string]int{"0": 3, "1": 1, "2": 2, "20": 3} {
 		list := clitest.Decode[workers.Listing](t, uidring.Succeed(t, "workers", "--json", "--limit", limit, "--layout", "long-lived", "--dsn", "sqlite:"+database.Default))
-		if list.Last != 511 || list.Max != 8388607 || list.Left != 8388096 || !strings.HasPrefix(list.Layout, "31/23/9,") {
-			t.Errorf("%+v", list)
-		}
-		if len(list.Workers) != want {
-			t.Fatalf("limit %s: %d rows, want %d", limit, len(list.Workers), want)
+		if list.Last != 511 || list.Max != 8388607 || list.Left != 8388096 || !strings.HasPrefix(list.Layout, "31/23/9,") || len(list.Workers) != want {
+			t.Fatalf("limit %s: %+v, want %d rows", limit, list, want)
 		}
 		for i, host := range []string{"three", "two", "one"}[:want] {
 			row := list.Workers[i]
