@@ -82,7 +82,7 @@ stress-stores: ## test each store on its oldest and newest servers, and print th
 stress-memory: ## fill a server's memory as far as clients can, and expect it to stay below the manifests' limit
 	UIDRING_FLOOD=1 go test ./cmd/uidringd/internal/serve -run TestFlood -count=1 -v -timeout 60m
 
-stress-backfill: ## move a live table of 200,000 rows as docs/migrating.md says, and compare a backfill of 1,000,000 rows with a loop
+stress-backfill: ## move a live table of 200,000 rows as docs/migrating.md says, and backfill 1,000,000 rows beside a loop and a service
 	UIDRING_TEST_ROWS=200000 UIDRING_TEST_ALL=1 go test ./internal/test/readme -run TestLiveTable -count=1 -v -timeout 60m
 	UIDRING_TEST_ROWS=1000000 go test ./cmd/internal/backfill -run '^$$' -bench Backfill -benchtime 1x -timeout 60m
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
 	"github.com/uidring/uidring/worker/lease"
@@ -70,6 +71,19 @@ func ExampleGenerator() {
 	// 1000 of Grace <nil>
 }
 
+func ExampleCached_NextN() {
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+
+	ids := make([]uid.ID, 1000)
+	n, err := gen.NextN(ids)
+	fmt.Println(n, err, ids[999] > ids[0])
+	// Output: 1000 <nil> true
+}
+
 func ExampleNewDefault() {
 	// A clock that stands still, so that the example is always the same.
 	now := func() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC) }
@@ -121,6 +135,60 @@ func ExampleParseID() {
 	// Output:
 	// 960121041164754944 <nil>
 	// uid: not an id: "twelve", want a decimal number from 0 to 9223372036854775807
+}
+
+// inventory stands for what an organisation has that numbers its processes.
+type inventory map[string]int64
+
+// number is a lease.Assigner that looks a process up.
+type number struct {
+	inventory inventory
+	process   string
+}
+
+func (n number) Assign(_ context.Context, limit int64) (int64, error) {
+	got, ok := n.inventory[n.process]
+	if !ok || got > limit {
+		return 0, fmt.Errorf("%s has no number from 0 to %d", n.process, limit)
+	}
+	return got, nil
+}
+
+// Numbers can come from anywhere, as long as no two processes have the same.
+func ExampleLeaser() {
+	numbers := inventory{"billing-a": 1, "billing-b": 2}
+	gen, err := uid.NewDefault(context.Background(), lease.NewPermanent(number{numbers, "billing-b"}), uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+
+	_, err = uid.NewDefault(context.Background(), lease.NewPermanent(number{numbers, "billing-c"}), uid.DefaultConfig{})
+	fmt.Println(err)
+	// Output:
+	// worker 2
+	// billing-c has no number from 0 to 65535
+}
+
+// A caller that would rather wait for an id than fail says for how long.
+func ExampleCached_Wait() {
+	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // or a request's
+	defer cancel()
+
+	id, err := gen.Wait(ctx)
+	fmt.Println(id > 0, err)
+
+	gen.Close() // ends what waits
+	_, err = gen.Wait(ctx)
+	fmt.Println(errors.Is(err, uid.ErrClosed))
+	// Output:
+	// true <nil>
+	// true
 }
 
 // A service answers 503 with a Retry-After, and the error says when there are ids again.
@@ -235,6 +303,33 @@ func ExampleNewBackfill() {
 	// 2026-01-02 03:04:05 +0000 UTC <nil>
 	// true
 	// true
+}
+
+// A test with a fixed clock: tick and worker are known, the first sequence of Default is
+// random. The epoch lies before the clock.
+func ExampleDefaultConfig() {
+	now := time.Date(2000, time.January, 1, 0, 0, 7, 0, time.UTC) // where testing/synctest starts
+	layout := bits.Fleet()
+	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	gen, err := uid.NewDefault(context.Background(), lease.NewStatic(3), uid.DefaultConfig{
+		Layout: layout,
+		Now:    func() time.Time { return now },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	first, err := gen.Next()
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := gen.Next()
+	if err != nil {
+		log.Fatal(err)
+	}
+	parts, err := gen.Parse(first)
+	fmt.Println(parts.Tick, parts.Worker, second-first, err)
+	// Output: 7 3 1 <nil>
 }
 
 // The ids of a day, for a query. A superset: ids of Cached may be MaxAge older or

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -252,6 +253,62 @@ func TestTwoSchemas(t *testing.T) {
 		need.Must(t, s.DB.Raw("SELECT COUNT(*) FROM pg_tables WHERE schemaname = ?", front).Scan(&tables).Error)
 		if rows, err := s.leaser(db).Leases(t.Context(), 0); tables != 0 || err != nil || len(rows) != 3 {
 			t.Errorf("%d tables in the schema in front, and %d leases, %v; want none, and 3", tables, len(rows), err)
+		}
+	})
+}
+
+// Of two first starts at once, one decides, and both agree.
+func TestFirstStartsAtOnce(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		for round, kinds := range [][2]string{{aRegistry, aLeaser}, {aLeaser, aLeaser}, {aLeaser, aRange}, {aRegistry, anOrdinal}, {aRange, anOrdinal}} {
+			s := s.another(t)
+			var errs [2]error
+			var starts sync.WaitGroup
+			for i, kind := range kinds {
+				db := s.Open(t, s.URL)
+				starts.Go(func() { errs[i] = s.begin(t, kind, db, []bits.Layout{bits.Fleet(), bits.LongLived()}[i]) })
+			}
+			starts.Wait()
+			if (errs[0] == nil) == (errs[1] == nil) {
+				t.Errorf("round %d: %v and %v, want one of them refused", round, errs[0], errs[1])
+			}
+			for _, err := range errs {
+				if err != nil && !errors.Is(err, lease.ErrLayout) && !errors.Is(err, worker.ErrMixed) {
+					t.Errorf("round %d: %v", round, err)
+				}
+			}
+		}
+	})
+}
+
+// Three sites with ranges restart whatever else was tried between.
+func TestSitesRestart(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		for round := range int64(3) {
+			for _, from := range []int64{1000, 2000, 3000} {
+				if got := assign(t, s.leaser(s.DB, quiet, lease.Config{Numbers: &lease.Range{From: from, To: from + 999}})); got != from+round {
+					t.Errorf("number %d, want %d", got, from+round)
+				}
+			}
+			for _, kind := range []string{aRegistry, aLeaser} {
+				wantKind(t, s.begin(t, kind, s.DB, bits.Layout{}), true)
+			}
+		}
+	})
+}
+
+// The pods of a StatefulSet start on the empty tables that are printed, the lowest ordinals too.
+func TestOrdinalsOnPrintedSchema(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		text, err := s.leaser(s.DB).Schema()
+		need.Must(t, err)
+		for statement := range strings.SplitSeq(text, ";\n") {
+			s.Exec(t, "%s", statement)
+		}
+		for ordinal := range int64(10) {
+			if got := assign(t, s.leaser(s.DB, quiet, worker.StoreConfig{NoSchema: true}, lease.Config{Assigner: lease.NewStatic(ordinal)})); got != ordinal {
+				t.Errorf("number %d, want %d", got, ordinal)
+			}
 		}
 	})
 }

@@ -2,9 +2,12 @@ package segment_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
@@ -34,6 +37,29 @@ func ExampleNew() {
 	// Output:
 	// 1 2
 	// 3 4
+}
+
+// JSON has an id as a string, since JavaScript reads greater numbers wrongly.
+func ExampleNew_json() {
+	gen, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", segment.Config{Create: true})
+	check(err)
+	defer gen.Close()
+	id, err := gen.Next()
+	check(err)
+	order, err := json.Marshal(map[string]any{"id": id, "number": int64(id)})
+	fmt.Println(string(order), err)
+	// Output: {"id":"1","number":1} <nil>
+}
+
+func ExampleConfig() {
+	config := segment.Config{
+		Ahead: time.Hour, // ids last nearly that long while the store is unavailable
+		Limit: 1<<53 - 1, // the greatest number that JavaScript reads
+		Step:  -1,        // wrong
+	}
+	_, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", config)
+	fmt.Println(errors.Is(err, uid.ErrConfig))
+	// Output: true
 }
 
 func ExampleNewTags() {

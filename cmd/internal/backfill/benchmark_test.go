@@ -5,6 +5,8 @@ package backfill_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,6 +55,36 @@ func BenchmarkBackfill(b *testing.B) {
 			b.ReportMetric(float64(rows*b.N)/command.Seconds(), "rows/s")
 			b.ReportMetric(float64(memory)/1024, "MB")
 		})
+	}
+}
+
+// BenchmarkBackfillBeside is how long a service's statement takes beside the command, at once and with --rate.
+func BenchmarkBackfillBeside(b *testing.B) {
+	const rows = 20_000
+	for _, kind := range []string{"mysql", "postgres"} {
+		for _, rate := range []string{"0", "5000"} {
+			b.Run("db="+kind+"/rate="+rate, func(b *testing.B) {
+				s := newShop(b, kind)
+				s.start(b, "fleet")
+				s.insert(b, rows, 10*time.Second)
+				cmd := clitest.Process(b, s.args("--rate", rate)...)
+				need.Must(b, cmd.Start())
+				var took []float64 // ms
+				for s.number(b, "SELECT COUNT(uid) FROM orders") < rows {
+					for range 20 {
+						began := time.Now()
+						need.Must(b, s.Exec("UPDATE orders SET changed = ?, created_at = created_at WHERE id = ?", s.oldest, 1+rand.IntN(rows)).Error)
+						took = append(took, time.Since(began).Seconds()*1000)
+					}
+				}
+				need.Must(b, cmd.Wait())
+				slices.Sort(took)
+				b.ReportMetric(0, "ns/op")
+				for _, percent := range []int{50, 90, 99} {
+					b.ReportMetric(took[len(took)*percent/100], fmt.Sprintf("p%d-ms", percent))
+				}
+			})
+		}
 	}
 }
 

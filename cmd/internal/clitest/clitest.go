@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 
@@ -161,8 +162,14 @@ func Elsewhere(t *testing.T) string {
 func Server(t testing.TB, variable string) *url.URL {
 	t.Helper()
 	dsn := need.Variable(t, variable)
-	if variable == "UIDRING_TEST_MYSQL" { // user:password@tcp(host:port)/name
-		dsn = "mysql://" + strings.NewReplacer("@tcp(", "@", ")/", "/").Replace(dsn)
+	if variable == "UIDRING_TEST_MYSQL" {
+		config, err := mysqldriver.ParseDSN(dsn)
+		need.Must(t, err)
+		u := &url.URL{Scheme: "mysql", User: url.User(config.User), Host: config.Addr, Path: "/" + config.DBName}
+		if config.Passwd != "" {
+			u.User = url.UserPassword(config.User, config.Passwd)
+		}
+		return u
 	}
 	u, err := url.Parse(dsn)
 	need.Must(t, err)

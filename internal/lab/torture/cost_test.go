@@ -151,12 +151,12 @@ func TestHolders(t *testing.T) {
 			must(t, starting.Wait())
 			t.Logf("%d holders started in %v", holders, time.Since(began))
 			measure := func(what string, d time.Duration, tick func()) {
-				used, began := b.servers[0].CPU(t), time.Now()
+				used, began := b.servers[0].Used(t).CPU, time.Now()
 				for time.Since(began) < d {
 					time.Sleep(100 * time.Millisecond)
 					tick()
 				}
-				cpu := b.servers[0].CPU(t) - used
+				cpu := b.servers[0].Used(t).CPU - used
 				t.Logf("%s: %v of processor time in %v", what, cpu, time.Since(began).Round(time.Millisecond))
 			}
 			defer func() {

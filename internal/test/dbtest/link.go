@@ -1,10 +1,14 @@
 package dbtest
 
 import (
-	"regexp"
-	"strings"
+	"cmp"
+	"net"
+	"net/url"
 	"testing"
 
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -12,10 +16,17 @@ import (
 // It is not for SQLite, which has no server.
 func (s *Store) Linked(t *testing.T) (string, *servertest.Link) {
 	t.Helper()
-	address := regexp.MustCompile(`([\w.-]+:\d+)[)/]`).FindStringSubmatch(s.URL)
-	if address == nil {
-		t.Fatalf("%s has no port", s.URL)
+	link := func(server string) *servertest.Link { return servertest.NewLink(t, func() string { return server }) }
+	if s.Kind == "mysql" {
+		config, err := mysqldriver.ParseDSN(s.URL)
+		need.Must(t, err)
+		l := link(config.Addr)
+		config.Addr = l.Address()
+		return config.FormatDSN(), l
 	}
-	l := servertest.NewLink(t, func() string { return address[1] })
-	return strings.Replace(s.URL, address[1], l.Address(), 1), l
+	u, err := url.Parse(s.URL)
+	need.Must(t, err)
+	l := link(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "5432")))
+	u.Host = l.Address()
+	return u.String(), l
 }

@@ -102,14 +102,17 @@ func full(err error) bool {
 }
 
 func connectMySQL(dsn string) (*sql.DB, gorm.Dialector, error) {
-	if !strings.Contains(dsn, "time_zone=") {
-		dsn = (&Store{URL: dsn}).With("time_zone=%27%2B00%3A00%27")
-	}
 	config, err := mysqldriver.ParseDSN(dsn)
 	if err != nil {
 		return nil, nil, err
 	}
 	config.ParseTime, config.Loc, config.Logger = true, time.UTC, &mysqldriver.NopLogger{}
+	if _, set := config.Params["time_zone"]; !set {
+		if config.Params == nil {
+			config.Params = map[string]string{}
+		}
+		config.Params["time_zone"] = "'+00:00'"
+	}
 	connector, err := mysqldriver.NewConnector(config)
 	if err != nil {
 		return nil, nil, err

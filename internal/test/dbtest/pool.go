@@ -61,6 +61,15 @@ func (p *Pool) Cut(err error) {
 	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
 }
 
+// Hang makes all statements wait until their context ends, as if the database did not
+// answer.
+func (p *Pool) Hang() {
+	p.Set(Faults{Statement: func(ctx context.Context, _ string) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+}
+
 // BeginTx implements gorm.ConnPoolBeginner.
 func (p *Pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
 	faults := p.faults.Load()

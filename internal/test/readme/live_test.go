@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
@@ -68,9 +69,14 @@ func newMove(t *testing.T, kind, section, bin string) *move {
 	name := strings.ToLower(s.Table) + "_live"
 	s.Exec(t, "CREATE DATABASE %s", name)
 	t.Cleanup(func() { s.Exec(t, "DROP DATABASE %s", name) })
-	m := &move{kind: kind, section: section, bin: bin, dsn: s.URL[:strings.LastIndexByte(s.URL, '/')+1] + name, schema: name}
-	own := m.dsn
-	if kind == "postgres" {
+	m := &move{kind: kind, section: section, bin: bin}
+	var own string
+	if kind == "mysql" {
+		config, err := mysqldriver.ParseDSN(s.URL)
+		need.Must(t, err)
+		config.DBName = name
+		m.dsn, own, m.schema = config.FormatDSN(), config.FormatDSN(), name
+	} else {
 		u, err := url.Parse(s.URL)
 		need.Must(t, err)
 		u.Path = "/" + name

@@ -179,33 +179,38 @@ func (p *Process) End(signal syscall.Signal) {
 	}
 }
 
-// CPU returns how much processor time the server and its child processes have used so far.
-func (p *Process) CPU(t testing.TB) time.Duration {
-	t.Helper()
-	used := cpu(t, strconv.Itoa(p.cmd.Process.Pid))
-	pids, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid))
-	for pid := range strings.FieldsSeq(string(pids)) {
-		used += cpu(t, pid)
-	}
-	return used
+// Usage is what a process has used.
+type Usage struct {
+	CPU    time.Duration
+	Memory int64 // resident, in bytes
 }
 
-// cpu is what a process has used, and those of its children that have ended. It is zero for one that is gone.
-func cpu(t testing.TB, pid string) time.Duration {
+// Used returns what the server and its child processes have used so far; the memory is the server's own.
+func (p *Process) Used(t testing.TB) Usage {
+	t.Helper()
+	own := used(t, strconv.Itoa(p.cmd.Process.Pid))
+	pids, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid))
+	for pid := range strings.FieldsSeq(string(pids)) {
+		own.CPU += used(t, pid).CPU
+	}
+	return own
+}
+
+// used is what a process has used, and those of its children that have ended. It is zero for one that is gone.
+func used(t testing.TB, pid string) Usage {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
 	if os.IsNotExist(err) {
-		return 0
+		return Usage{}
 	}
 	need.Must(t, err)
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+2:])) // proc(5), from the third field on
-	used := int64(0)
-	for _, field := range fields[11:15] {
-		n, err := strconv.ParseInt(field, 10, 64)
+	number := func(i int) int64 {
+		n, err := strconv.ParseInt(fields[i-3], 10, 64)
 		need.Must(t, err)
-		used += n
+		return n
 	}
-	return time.Duration(used) * 10 * time.Millisecond
+	return Usage{time.Duration(number(14)+number(15)+number(16)+number(17)) * 10 * time.Millisecond, number(24) * int64(os.Getpagesize())}
 }
 
 // Pause stops the server until Continue is called.

@@ -23,3 +23,12 @@ func Example() {
 	defer gen.Close() // returns what was not used
 	fmt.Println(gen.Next())
 }
+
+// The counter is made once, by an operator.
+func ExampleStore_Create() {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
+	defer client.Close()
+
+	err := segmentredis.New(client, segmentredis.Config{}).Create(context.Background(), "orders", 1, segment.DefaultStep)
+	fmt.Println(err)
+}
