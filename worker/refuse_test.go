@@ -46,7 +46,9 @@ func TestRefusesHandle(t *testing.T) {
 		prepared := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
 			return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
 		}, gorm.Config{PrepareStmt: true})
-		for name, db := range map[string]*gorm.DB{"nil": nil, "failed": failed, "transaction": tx, "prepared handle on a transaction": prepared} {
+		for name, db := range map[string]*gorm.DB{
+			"nil": nil, "failed": failed, "dry run": s.DB.Session(&gorm.Session{DryRun: true}), "transaction": tx, "prepared handle on a transaction": prepared,
+		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := take(t, t.Context(), s.on(db), max22)
 				need.Error(t, err, nil, worker.ErrDB.Error()+": it ")
