@@ -191,3 +191,11 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(keep)
 }
+
+func TestTakeDoesNotAllocate(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 1 << 20})
+	mustPut(t, r, 0, 1<<20)
+	if n := testing.AllocsPerRun(1000, func() { r.Take(); r.TakeRun(64) }); n != 0 {
+		t.Errorf("Take and TakeRun allocate %v times, want 0", n)
+	}
+}

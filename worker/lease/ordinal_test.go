@@ -56,3 +56,10 @@ func TestOrdinal(t *testing.T) {
 		})
 	}
 }
+
+func TestStatefulSetReadsTheEnvironment(t *testing.T) {
+	t.Setenv("POD_NAME", "billing-12")
+	if got, err := NewStatefulSet().Assign(context.Background(), 1023); got != 12 || err != nil {
+		t.Errorf("%d, %v; want 12", got, err)
+	}
+}

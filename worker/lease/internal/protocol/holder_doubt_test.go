@@ -246,3 +246,32 @@ func TestLost(t *testing.T) {
 		})
 	}
 }
+
+// TestClones has holders with up to six writes in doubt cloned: each twin's later
+// doubts are its own.
+func TestClones(t *testing.T) {
+	for n := range 6 {
+		d := hold(t, -1)
+		try := func(h *Holder, token string) {
+			t.Helper()
+			d := driver{t: t, Holder: *h}
+			d.config.Token = func() string { return token }
+			d.goes(read7, row7(1050, "t1", 1100))
+			d.goes(extend7("t1", token, 1150), failed)
+			d.fails(read7, row7(1050, "t1", 1100), errStore)
+			*h = d.Holder
+		}
+		for i := range n {
+			try(&d.Holder, fmt.Sprint("before", i))
+		}
+		twin := d.Holder
+		try(&d.Holder, "first's")
+		try(&twin, "second's")
+		first, second := driver{t: t, Holder: d.Holder}, driver{t: t, Holder: twin}
+		first.goes(read7, row7(1060, "first's", 1150))
+		first.owns(Owned{7, 500, 1150})
+		second.fails(read7, row7(1060, "first's", 1150), ErrLost)
+		second.owns(Owned{})
+		first.owns(Owned{7, 500, 1150})
+	}
+}
