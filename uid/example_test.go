@@ -137,40 +137,6 @@ func ExampleParseID() {
 	// uid: not an id: "twelve", want a decimal number from 0 to 9223372036854775807
 }
 
-// inventory stands for what an organisation has that numbers its processes.
-type inventory map[string]int64
-
-// number is a lease.Assigner that looks a process up.
-type number struct {
-	inventory inventory
-	process   string
-}
-
-func (n number) Assign(_ context.Context, limit int64) (int64, error) {
-	got, ok := n.inventory[n.process]
-	if !ok || got > limit {
-		return 0, fmt.Errorf("%s has no number from 0 to %d", n.process, limit)
-	}
-	return got, nil
-}
-
-// Numbers can come from anywhere, as long as no two processes have the same.
-func ExampleLeaser() {
-	numbers := inventory{"billing-a": 1, "billing-b": 2}
-	gen, err := uid.NewDefault(context.Background(), lease.NewPermanent(number{numbers, "billing-b"}), uid.DefaultConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer gen.Close()
-	fmt.Println("worker", gen.Worker())
-
-	_, err = uid.NewDefault(context.Background(), lease.NewPermanent(number{numbers, "billing-c"}), uid.DefaultConfig{})
-	fmt.Println(err)
-	// Output:
-	// worker 2
-	// billing-c has no number from 0 to 65535
-}
-
 // A caller that would rather wait for an id than fail says for how long.
 func ExampleCached_Wait() {
 	gen, err := uid.NewCached(context.Background(), lease.NewStatic(7), uid.CachedConfig{})

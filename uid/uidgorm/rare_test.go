@@ -220,3 +220,24 @@ func TestSameRowTwice(t *testing.T) {
 	club := &Club{Name: "a"}
 	wantError(t, s.db.Create([]*Club{club, club}).Error, nil) // else one key was accepted twice, or one row was sent
 }
+
+// Checked has a key that the database refuses to be 0.
+type Checked struct {
+	ID   uid.ID `gorm:"check:id <> 0"`
+	Name string
+}
+
+// A handle without the plugin stores a struct's zero as its key, unless the tag check forbids that.
+func TestHandleWithoutPlugin(t *testing.T) {
+	each(t, []any{&Item{}, &Checked{}}, func(t *testing.T, s *store) {
+		bare := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy})
+		must(t, bare.Create(&Item{Name: "a"}).Error)
+		if err := bare.Create(&Checked{Name: "a"}).Error; err == nil {
+			t.Error("a key of 0 was stored in spite of the check")
+		}
+		checked := Checked{Name: "a"}
+		must(t, s.db.Create(&checked).Error)
+		wantIDs(t, "keys of items", s.keys(t, &Item{}, "id"), []uid.ID{0})
+		wantIDs(t, "keys with a check", s.keys(t, &Checked{}, "id"), []uid.ID{checked.ID})
+	})
+}
