@@ -33,7 +33,7 @@ func (t *table) readSession(ctx context.Context, log *slog.Logger) error {
 		switch s.Name {
 		case "autocommit", "completion_type":
 			if s.Value == "OFF" || s.Value == "CHAIN" {
-				return fmt.Errorf("%w: %w: %s is %s; want a DSN without %[3]s, and no SET %[3]s in init_connect", ErrDB, sqldb.ErrUncommitted, s.Name, s.Value)
+				return fmt.Errorf("%w: what its sessions write could be rolled back: %s is %s; want a DSN without %[2]s, and no SET %[2]s in init_connect", ErrDB, s.Name, s.Value)
 			}
 		case "auto_increment_increment":
 			if step, err := strconv.Atoi(s.Value); err == nil && step > 1 {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -87,26 +86,6 @@ func full(ctx context.Context, db *gorm.DB, err error) error {
 	if s := pool.Stats(); s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections {
 		return fmt.Errorf("the connection pool is exhausted, %d of %d are in use: raise SetMaxOpenConns, use another *gorm.DB for this, "+
 			"or draw ids before a transaction begins: %w", s.InUse, s.MaxOpenConnections, err)
-	}
-	return err
-}
-
-// ErrUncommitted is matched by an error of Uncommitted about the handle, not about the question.
-var ErrUncommitted = errors.New("what its sessions write could be rolled back")
-
-// Uncommitted returns an error if a statement outside a transaction is not committed by itself: with completion_type CHAIN,
-// each commit begins a transaction of which the driver does not know.
-func Uncommitted(ctx context.Context, db *gorm.DB) error {
-	if db.Name() != "mysql" {
-		return nil
-	}
-	wrong := ""
-	err := Alone(ctx, db, func(tx *gorm.DB) error {
-		return tx.Raw("SELECT IF(@@completion_type = 'CHAIN', 'completion_type is CHAIN', IF(@@autocommit, '', 'autocommit is off'))").Scan(&wrong).Error
-	})
-	if err == nil && wrong != "" {
-		name, _, _ := strings.Cut(wrong, " ")
-		err = fmt.Errorf("%w: %s; want a DSN without %s, and no SET %[3]s in init_connect", ErrUncommitted, wrong, name)
 	}
 	return err
 }

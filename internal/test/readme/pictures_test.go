@@ -28,7 +28,7 @@ func TestLayouts(t *testing.T) {
 		for _, found := range bar.FindAllStringSubmatch(rows[i], -1) {
 			got = append(got, strings.Join(found[1:], " "))
 		}
-		x := 730 - 10*int(layout.Bits())
+		x := 730 - 10*layout.Bits()
 		for _, part := range []struct {
 			name string
 			bits uint8
@@ -50,10 +50,11 @@ func TestTimes(t *testing.T) {
 	} {
 		_, shown, _ := strings.Cut(picture, ">"+name+", ")
 		shown, _, _ = strings.Cut(shown, ":")
-		var n time.Duration
-		var unit string
-		_, err := fmt.Sscan(shown, &n, &unit)
-		if units := map[string]time.Duration{"hour": time.Hour, "minute": time.Minute, "second": time.Second}; err != nil || n*units[strings.TrimSuffix(unit, "s")] != d {
+		var n int
+		var word string
+		_, err := fmt.Sscan(shown, &n, &word)
+		unit := map[string]time.Duration{"hour": time.Hour, "minute": time.Minute, "second": time.Second}[strings.TrimSuffix(word, "s")]
+		if err != nil || unit == 0 || int(d/unit) != n || d%unit != 0 {
 			t.Errorf("docs/time.svg has %q of %s, want %v", shown, name, d)
 		}
 	}
