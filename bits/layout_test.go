@@ -67,7 +67,7 @@ func TestEpochOfTheClock(t *testing.T) {
 	}
 }
 
-// What is no layout at all does not panic.
+// Methods of the zero Layout and of the zero Allocator do not panic.
 func TestZeroValues(t *testing.T) {
 	if got := (bits.Layout{}).End(); !got.IsZero() {
 		t.Errorf("End() of the zero Layout is %v", got)

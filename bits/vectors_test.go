@@ -20,7 +20,7 @@ func TestVectors(t *testing.T) {
 		t.Fatalf("%d vectors, want %d", got, want)
 	}
 	for _, line := range lines[1:] {
-		// The last column is JSON with commas and quotes of its own.
+		// The last column is JSON, which may contain commas and quotes.
 		columns := strings.SplitN(strings.TrimSpace(line), ",", 9)
 		number := func(i int) int64 {
 			n, err := strconv.ParseInt(columns[i], 10, 64)

@@ -92,7 +92,7 @@ func TestDropDoesNotWaitForABlockingSource(t *testing.T) {
 }
 
 // The log says when a source fails for another reason, and when it works again.
-// A delay is no failure.
+// A delay does not count as a failure.
 func TestLogOfFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -130,7 +130,7 @@ func TestLogOfFailures(t *testing.T) {
 }
 
 // Changed tells of puts, of Drop, of Wake and of Close, and of failures of a source that
-// blocks. A taker's own failure is no change for others.
+// blocks. It does not tell others that one taker's call failed.
 func TestChanged(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		unavailable := errors.New("unavailable")

@@ -259,8 +259,8 @@ func TestZeroIsNotIssued(t *testing.T) {
 	}
 }
 
-// Nor is it under a number that was given within the layout's first tick, of which
-// the old number had issued nothing.
+// Id 0 is not issued either under a number given within the layout's first tick, if the old
+// number had issued nothing of that tick.
 func TestZeroIsNotIssuedUnderAnotherNumber(t *testing.T) {
 	layout := bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 3, Epoch: start, Unit: time.Second}
 	for range 50 { // the first sequence is random

@@ -108,7 +108,7 @@ type answers func() (first, count int64, err error)
 func (a answers) Reserve(context.Context, string, int64) (int64, int64, error) { return a() }
 func (a answers) String() string                                               { return "answers" }
 
-// What is no range is an error, and so is a panic.
+// A store that returns an invalid range, or panics, makes the call fail.
 func TestAbsurdAnswers(t *testing.T) {
 	for name, answer := range map[string]answers{
 		"no ids":       func() (int64, int64, error) { return 5, 0, nil },

@@ -13,8 +13,8 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// Close waits a second for a load, however long loads may take. That is no failure of the
-// store.
+// Close waits a second for a load, however long loads may take. Giving up does not
+// count as a failure of the store.
 func TestCloseGivesUpALoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)

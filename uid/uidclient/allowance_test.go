@@ -48,7 +48,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A server that refused earlier, and is left out now, is no reason to ask at once.
+// A server that refused earlier, and is left out now, does not make the client ask at once.
 func TestEarlierRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFake("a", 1), newFake("b", 1)

@@ -89,7 +89,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// An answer that is no list of runs is refused, with what is wrong about it.
+// An answer that is not a list of runs is refused, and the error says what is wrong with it.
 func TestAnswers(t *testing.T) {
 	run := func(runs string) string { return `{"instance":"a","number":1,"runs":[` + runs + `]}` }
 	for _, c := range []struct{ body, want string }{
@@ -266,7 +266,7 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// A pause that ends while another server is asked is no reason to wait longer.
+// If a pause ends while another server is asked, the client does not wait longer.
 func TestPauseIsOver(t *testing.T) {
 	bubble(t, Config{}, 2, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].down()

@@ -71,7 +71,7 @@ func TestContext(t *testing.T) {
 	})
 }
 
-// Several goroutines create at once, of which some are the first.
+// Several goroutines create rows at once, some of them for the first time.
 func TestConcurrent(t *testing.T) {
 	each(t, []any{&Item{}, &Tagged{}}, func(t *testing.T, s *store) {
 		db := s.with(t, s.gen, uidgorm.Config{}) // which has seen no model

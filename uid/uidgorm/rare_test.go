@@ -144,7 +144,7 @@ func TestRelativesWithKeys(t *testing.T) {
 	}
 }
 
-// No relatives are in an empty slice: a row of which nobody needs the key may have none.
+// An empty slice has no relatives, so nobody needs the key of the row, and the row may lack one.
 func TestEmptyRelatives(t *testing.T) {
 	for _, handle := range []string{"sqlite", "postgres"} { // where no RETURNING tells the key
 		k := newKin(t, handle, true)

@@ -127,8 +127,8 @@ func faults(other string) map[string]fault {
 	}
 }
 
-// Each client refuses what is no answer, says what was wrong, and gives its token to no
-// other server.
+// Each client refuses an invalid answer, says what was wrong with it, and never sends its token to
+// another server.
 func TestFaults(t *testing.T) {
 	elsewhere := &recorder{Handler: numbers}
 	other := httptest.NewServer(elsewhere)

@@ -43,8 +43,8 @@ var modes = []pgx.QueryExecMode{
 	pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 }
 
-// TestModes writes ids in each mode, reads them, and has them in arrays and as the rows of a COPY, which is always binary. An
-// id that is negative is neither sent nor read, and NULL is no id.
+// TestModes writes ids in each mode and reads them, also in arrays and as the rows of a COPY, which is always binary. A
+// negative id is neither sent nor read, and reading NULL into an id fails.
 func TestModes(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {

@@ -146,7 +146,7 @@ func TestHangs(t *testing.T) {
 	})
 }
 
-// An answer that is no script's is an error that names the store.
+// If the reply is not one that a script returns, the error names the store.
 func TestOddAnswers(t *testing.T) {
 	for _, reply := range []any{[]any{}, []any{"done"}, []any{"done", "x", "1"}, []any{"done", "1", "x"}} {
 		store := answering(t, func(cmd redis.Cmder) error {

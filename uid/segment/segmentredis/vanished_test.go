@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// A counter of which a part is gone, or that is not what it was, is refused, and so
-// is one that is gone. Nobody starts it again. An operator can raise it.
+// A counter that is gone, lacks a part or has changed is refused. Nobody starts it again, but an
+// operator can raise it.
 func TestVanished(t *testing.T) {
 	s := start(t)
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestVanished(t *testing.T) {
 			if c.mended != 0 && (err != nil || len(counters) != 1 || counters[0].Tag != "orders" || counters[0].Next != c.mended) {
 				t.Errorf("List() = %+v, %v, want what Raise will begin with, %d", counters, err, c.mended)
 			}
-			// Create makes no counter anew of which a part is left.
+			// Create does not replace a counter while a part of it is left.
 			if err := store.Create(t.Context(), "orders", 1, 10); c.mended != 0 && !errors.Is(err, segment.ErrTagExists) {
 				t.Errorf("Create() = %v, want ErrTagExists", err)
 			} else if c.mended == 0 {

@@ -130,8 +130,8 @@ func TestGaplessFromZero(t *testing.T) {
 	}
 }
 
-// Transactions of 50 writers at once, of which every third is rolled back, in three ways of
-// drawing a number: each committed one has a number, without a gap.
+// 50 writers run transactions at once, and every third is rolled back. Whichever of three ways
+// draws the numbers, those of committed transactions have no gap.
 func TestGapless(t *testing.T) {
 	need.Time(t)
 	for _, kind := range dbtest.Kinds {

@@ -31,8 +31,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newCatalog returns a counter from 1, a counter whose ranges have ten ids each and gaps between
-// them, a clocked generator with few ids a second for one caller, one that panics, and names that fail.
+// newCatalog returns two counters: one from 1, and one whose ranges of ten ids have gaps between
+// them. It also has a clocked generator that limits a caller's rate, one that panics, and names that fail.
 func newCatalog(t testing.TB) *servicetest.Catalog {
 	t.Helper()
 	layout, c := bits.Registry(), servicetest.New()

@@ -121,8 +121,8 @@ func TestHeaderBytes(t *testing.T) {
 }
 
 // A server that stops is not ready at once, and takes connections until the delay is over. Then
-// idle connections end, and what is under way has the time to drain. What is left is cut off, which
-// is no failure.
+// idle connections end, and what is under way has the time to drain. What is left is cut off, and the
+// server still ends without an error.
 func TestStop(t *testing.T) {
 	const (
 		shutdown = "shutdown: {delay: 3s, drain: 10s}\n"

@@ -141,7 +141,7 @@ func TestNameMoves(t *testing.T) {
 	}
 }
 
-// answer answers questions of DNS, each of which a length of two bytes precedes: the address of every name is to.
+// answer answers DNS queries over TCP, where two bytes of length precede each query. Every name has the address to.
 func answer(conn net.Conn, to *atomic.Pointer[net.IP]) {
 	defer conn.Close()
 	for {
