@@ -29,7 +29,7 @@ func (s leaseRows) Insert(ctx context.Context, w leasestore.Write) (number int64
 			number, done, err = s.insertCounted(ctx, w)
 		}
 		if err == nil && done {
-			err = s.visible(ctx, w.Token, number)
+			err = s.seen(ctx, number, w.Token)
 		}
 		if errors.Is(err, errUnmade) {
 			if unmade++; unmade == maxUnmade {

@@ -73,12 +73,18 @@ func (c *fileCheck) token(ctx context.Context, number int64) (token string, err 
 	return token, err
 }
 
-// seen returns an error unless other processes see the row of number with the token.
-func (s *Store) seen(ctx context.Context, number int64, token string) error {
+// seen returns an error unless other processes see the row of number with the token. The next statement then gets a new
+// connection: an open one may have a -wal that was removed, so that nobody can read what it writes.
+func (s *Store) seen(ctx context.Context, number int64, token string) (err error) {
 	c := s.file.Load()
 	if c == nil {
 		return nil
 	}
+	defer func() {
+		if err != nil {
+			sqldb.CloseIdle(ctx, s.db)
+		}
+	}()
 	if err := c.Look(ctx, s.db); errors.Is(err, sqldb.ErrReplaced) {
 		return err
 	}
@@ -93,13 +99,4 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", sqldb.ErrReplaced, c.Path)
-}
-
-// visible returns an error unless other processes see what a holder has written.
-func (s *Store) visible(ctx context.Context, token string, number int64) error {
-	err := s.seen(ctx, number, token)
-	if errors.Is(err, sqldb.ErrReplaced) {
-		sqldb.CloseIdle(ctx, s.db)
-	}
-	return err
 }

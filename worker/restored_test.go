@@ -72,15 +72,18 @@ func orders(steps ...string) (all [][]string) {
 func openSQLite(t *testing.T, driver, path, mode string) *gorm.DB {
 	t.Helper()
 	options := "?_journal_mode=" + mode
-	if driver != "sqlite3" {
+	if !strings.HasPrefix(driver, "sqlite3") {
 		options = "?_pragma=journal_mode(" + mode + ")&_pragma=busy_timeout(5000)"
 	}
 	// As a URI, in which a name can have a percent sign and a question mark.
-	db, err := gorm.Open(sqlite.New(sqlite.Config{DriverName: driver, DSN: "file:" + (&url.URL{Path: path}).EscapedPath() + options}), &gorm.Config{Logger: logger.Discard})
-	need.Must(t, err)
-	pool, err := db.DB()
+	pool, err := sql.Open(driver, "file:"+(&url.URL{Path: path}).EscapedPath()+options)
 	need.Must(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
+	var db *gorm.DB
+	servertest.Eventually(t, "the file can be opened", func() bool { // not while another has a -wal open that was removed
+		db, err = gorm.Open(sqlite.New(sqlite.Config{Conn: pool}), &gorm.Config{Logger: logger.Discard})
+		return err == nil
+	})
 	return db
 }
 
@@ -118,7 +121,7 @@ func TestFileRestored(t *testing.T) {
 func TestFileRestoredAfterLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids.db")
 	var run atomic.Pointer[func()]
-	db := openHooked(t, path, "wal", func() {
+	db := openHooked(t, "sqlite", path, "wal", func() {
 		if run := run.Swap(nil); run != nil {
 			(*run)()
 		}
@@ -145,7 +148,7 @@ func TestFileLocked(t *testing.T) {
 	need.Must(t, err)
 	pool.SetMaxOpenConns(1)
 	var opens atomic.Int64
-	db := openHooked(t, path, "delete", func() {
+	db := openHooked(t, "sqlite", path, "delete", func() {
 		if opens.Add(1) == 2 { // the start has looked for the file, and then taken a number
 			need.Must(t, other.Exec("BEGIN EXCLUSIVE").Error)
 			time.AfterFunc(1500*time.Millisecond, func() { _ = other.Exec("ROLLBACK").Error }) // longer than one try
@@ -157,27 +160,56 @@ func TestFileLocked(t *testing.T) {
 	}
 }
 
-// hooked is a driver that calls a function before each connection that looks at rows as other processes see them.
-type hooked struct {
-	driver.Driver
-	before func()
-}
-
-func (h *hooked) Open(name string) (driver.Conn, error) {
-	if strings.Contains(name, "mode=rw") {
-		h.before()
+// A -wal that is removed as soon as a connection has made it is one that no look has found. The connection goes on with it,
+// beside the -shm of all others, who cannot read the file until it is closed.
+func TestWALRemovedAfterOpening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	var remove atomic.Bool
+	name := register(t, "sqlite", func(name string, open func(string) (driver.Conn, error)) (driver.Conn, error) {
+		conn, err := open(name)
+		if !strings.Contains(name, "mode=rw") && remove.Swap(false) {
+			err = errors.Join(err, steps["rm wal"](path))
+		}
+		return conn, err
+	})
+	h := holdertest.Take(t, worker.NewLeaser(openSQLite(t, name, path, "wal"), lease.Config{Expiry: 400 * time.Millisecond, Logger: silent}), max22)
+	remove.Store(true)
+	need.Must(t, steps["rm wal"](path))
+	need.Must(t, steps["rm shm"](path))
+	servertest.Eventually(t, "the second -wal is removed too", func() bool { return !remove.Load() })
+	until := h.Last().Until
+	h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Err == nil && g.Until.After(until) })
+	var tokens []string
+	need.Must(t, openSQLite(t, "sqlite", path, "wal").Raw("SELECT token FROM WORKER_LEASE WHERE worker_id = ?", h.Last().Number).Scan(&tokens).Error)
+	if len(tokens) != 1 {
+		t.Errorf("others read the tokens %q of number %d; want one", tokens, h.Last().Number)
 	}
-	return h.Driver.Open(name)
 }
 
-func openHooked(t *testing.T, path, mode string, before func()) *gorm.DB {
+// openHooked calls before ahead of each connection that looks at rows as other processes see them.
+func openHooked(t *testing.T, kind, path, mode string, before func()) *gorm.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite", ":memory:")
-	need.Must(t, errors.Join(err, pool.Close()))
-	name := "sqlite with a hook " + rand.Text()
-	sql.Register(name, &hooked{pool.Driver(), before})
-	return openSQLite(t, name, path, mode)
+	return openSQLite(t, register(t, kind, func(name string, open func(string) (driver.Conn, error)) (driver.Conn, error) {
+		if strings.Contains(name, "mode=rw") {
+			before()
+		}
+		return open(name)
+	}), path, mode)
 }
+
+// register registers a driver that opens connections by a hook, and returns its name.
+func register(t *testing.T, kind string, hook func(name string, open func(string) (driver.Conn, error)) (driver.Conn, error)) string {
+	t.Helper()
+	pool, err := sql.Open(kind, ":memory:")
+	need.Must(t, errors.Join(err, pool.Close()))
+	name := kind + " with a hook " + rand.Text()
+	sql.Register(name, hooked(func(name string) (driver.Conn, error) { return hook(name, pool.Driver().Open) }))
+	return name
+}
+
+type hooked func(name string) (driver.Conn, error)
+
+func (h hooked) Open(name string) (driver.Conn, error) { return h(name) }
 
 // A file that cannot be read in place of the database is an outage.
 func TestFileUnreadable(t *testing.T) {
@@ -185,9 +217,8 @@ func TestFileUnreadable(t *testing.T) {
 	s := newStore(t, "sqlite", leaser)
 	h, path := holdertest.Take(t, s.leaser(s.DB, quickly, quiet), max22), s.Plain()
 	need.Must(t, os.WriteFile(path+".other", []byte("not a database"), 0o600))
-	for _, step := range [][2]string{{path, path + ".real"}, {path + ".other", path}} {
-		need.Must(t, os.Rename(step[0], step[1]))
-	}
+	need.Must(t, os.Link(path, path+".real")) // so that the path is never without a file
+	need.Must(t, os.Rename(path+".other", path))
 	told := h.Await(t, "it is told", func(g lease.Grant) bool { return g.Err != nil })
 	if !told.Held || !strings.Contains(told.Err.Error(), "not a database") {
 		t.Errorf("%v; want that the file is not a database", told)
@@ -225,15 +256,19 @@ func TestTakenInReplacedFile(t *testing.T) {
 
 func testRestored(t *testing.T, driver, mode string, order []string, pause time.Duration) {
 	path := filepath.Join(t.TempDir(), "ids 100%20?.db")
-	db := openSQLite(t, driver, path, mode)
+	var reads atomic.Int64 // of rows by the first generator, as other processes see them
+	db := openHooked(t, driver, path, mode, func() { reads.Add(1) })
 	store := worker.NewStore(db, worker.StoreConfig{})
 	need.Must(t, store.EnsureSchema(t.Context()))
 	need.Must(t, db.Exec("VACUUM INTO ?", path+".backup").Error) // before any number is given
 	var out logged.Text
 	config := lease.Config{Expiry: 400 * time.Millisecond, Logger: out.Logger()}
-	start := func(db *gorm.DB) *uid.Cached {
-		gen, err := uid.NewCached(t.Context(), worker.NewLeaser(db, config), uid.CachedConfig{Logger: silent})
-		need.Must(t, err)
+	start := func(db *gorm.DB) (gen *uid.Cached) {
+		var err error
+		servertest.Eventually(t, "a generator starts", func() bool {
+			gen, err = uid.NewCached(t.Context(), worker.NewLeaser(db, config), uid.CachedConfig{Logger: silent})
+			return err == nil
+		})
 		t.Cleanup(func() { _ = gen.Close() })
 		return gen
 	}
@@ -252,31 +287,35 @@ func testRestored(t *testing.T, driver, mode string, order []string, pause time.
 	if !slices.Contains(order, "mv backup") { // others make a new file
 		start(openSQLite(t, driver, path, mode))
 	}
-	told := false
+	// What others do before the generator has looked at the file after the last step, it may take for a part of the restore.
+	before, told := reads.Load(), false
+	renewed := func() bool { return gen.Stats().Clock.LeaseError == nil && reads.Load() > before+1 }
 	servertest.Eventually(t, "the generator drops its number, and has one of the backup, or says what to do", func() bool {
-		err := gen.Stats().Clock.LeaseError
-		told = err != nil && strings.Contains(err.Error(), "delete "+path+"-wal and "+path+"-shm")
-		return out.Count("the number is lost") > 0 && (err == nil || told)
+		told = strings.Contains(fmt.Sprint(gen.Stats().Clock.LeaseError), "delete "+path+"-wal and "+path+"-shm")
+		return out.Count("the number is lost") > 0 && (told || renewed())
 	})
 	if told { // as where it made them again after they were removed
 		need.Must(t, steps["rm wal"](path))
 		need.Must(t, steps["rm shm"](path))
-		servertest.Eventually(t, "the generator has a number of the backup", func() bool { return gen.Stats().Clock.LeaseError == nil })
+		before = reads.Load()
+		servertest.Eventually(t, "the generator has a number of the backup", renewed)
 	}
 	fresh := openSQLite(t, driver, path, mode)
 	other := start(fresh)
-	if a, b := gen.Stats().Clock.Worker, other.Stats().Clock.Worker; a == b {
-		t.Errorf("two generators have number %d", a)
+	servertest.Eventually(t, "the two have numbers of their own", func() bool {
+		a, b := gen.Stats().Clock, other.Stats().Clock
+		return a.LeaseError == nil && b.LeaseError == nil && a.Worker != b.Worker
+	})
+	scan := func(query string, args ...any) (text string) {
+		servertest.Eventually(t, "the file can be read", func() bool { return fresh.Raw(query, args...).Scan(&text).Error == nil })
+		return text
 	}
-	var damage string
-	need.Must(t, fresh.Raw("PRAGMA integrity_check").Scan(&damage).Error)
-	if damage != "ok" {
+	if damage := scan("PRAGMA integrity_check"); damage != "ok" {
 		t.Errorf("the restored file is damaged: %s", damage)
 	}
-	token := func() (token string) {
-		need.Must(t, fresh.Raw("SELECT token FROM WORKER_LEASE WHERE worker_id = ?", gen.Stats().Clock.Worker).Scan(&token).Error)
-		return token
+	token := func() string {
+		return scan("SELECT token FROM WORKER_LEASE WHERE worker_id = ?", gen.Stats().Clock.Worker)
 	}
 	was := token()
-	servertest.Eventually(t, "its row in the backup is renewed", func() bool { return was != "" && token() != was })
+	servertest.Eventually(t, "its row in the backup is renewed", func() bool { now := token(); return was != "" && now != "" && now != was })
 }

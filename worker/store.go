@@ -258,7 +258,6 @@ func (s leaseRows) Read(ctx context.Context, number int64, expiry time.Duration)
 			return row, now, err
 		}
 		if row.Token == before { // other processes see another token
-			sqldb.CloseIdle(ctx, s.db)
 			return nil, now, nil
 		}
 		before = row.Token
@@ -341,7 +340,7 @@ func (s leaseRows) Swap(ctx context.Context, old string, w leasestore.Write) (do
 			w.Token, w.Until, w.Number, old, w.Earliest, cmp.Or(w.Latest, math.MaxInt64))
 	}
 	if rows == 1 && err == nil && w.Change != leasestore.Release {
-		err = s.visible(ctx, w.Token, w.Number)
+		err = s.seen(ctx, w.Number, w.Token)
 	}
 	return rows == 1 && err == nil, err
 }

@@ -5,8 +5,14 @@ package sqldb_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	_ "modernc.org/sqlite"
 
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/internal/test/dbtest"
@@ -73,6 +79,29 @@ func TestFileReplacedAfterLook(t *testing.T) {
 	}
 	need.Must(t, os.Remove(path+"-wal"))
 	need.Must(t, f.Look(t.Context(), s.DB))
+}
+
+// A connection that cannot read the file, because another goes on with a -wal that was removed, is closed: the next one can
+// read it as soon as the other is closed too.
+func TestUnreadableFileIsOpenedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	open := func() *gorm.DB {
+		db, err := gorm.Open(sqlite.New(sqlite.Config{DriverName: "sqlite", DSN: path}), &gorm.Config{Logger: logger.Discard})
+		need.Must(t, err)
+		t.Cleanup(func() { need.Must(t, dbtest.Close(db)) })
+		return db
+	}
+	early, late := open(), open()
+	need.Must(t, early.Exec("PRAGMA journal_mode = wal").Error)
+	need.Must(t, early.Exec("CREATE TABLE ids (number BIGINT)").Error)
+	sqldb.CloseIdle(t.Context(), late)
+	need.Must(t, os.Remove(path+"-wal"))
+	read := func() error {
+		return sqldb.Alone(t.Context(), late, func(tx *gorm.DB) error { return tx.Exec("SELECT * FROM ids").Error })
+	}
+	need.Error(t, read(), nil, "disk I/O error")
+	sqldb.CloseIdle(t.Context(), early)
+	need.Must(t, read())
 }
 
 // A database in memory has no file to look at.

@@ -50,7 +50,7 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 			return f(tx)
 		}, options...)
 	})
-	if closeReadOnly(ctx, db, err); begun {
+	if closeStale(ctx, db, err); begun {
 		return err
 	}
 	return full(ctx, db, err)
@@ -63,7 +63,7 @@ func Alone(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error) error {
 	tx := Session(ctx, db)
 	tx.Statement.ConnPool = primary{tx.Statement.ConnPool}
 	err := Fresh(func() error { return f(tx) })
-	closeReadOnly(ctx, db, err)
+	closeStale(ctx, db, err)
 	return full(ctx, db, err)
 }
 
@@ -148,17 +148,17 @@ func CloseIdle(ctx context.Context, db *gorm.DB) {
 	}
 }
 
-func closeReadOnly(ctx context.Context, db *gorm.DB, err error) {
-	if KindOf(db.Name()).ReadOnly(err) {
+func closeStale(ctx context.Context, db *gorm.DB, err error) {
+	if KindOf(db.Name()).Stale(err) {
 		CloseIdle(ctx, db)
 	}
 }
 
-// EndIfReadOnly ends the session of an app's transaction if err says that the server has become
-// read-only: after the rollback, the pool would use the connection again.
-func EndIfReadOnly(tx *gorm.DB, err error) {
+// EndIfStale ends the session of an app's transaction if err says that its connection is of no use any
+// more: after the rollback, the pool would use the connection again.
+func EndIfStale(tx *gorm.DB, err error) {
 	kind := KindOf(tx.Name())
-	if !kind.ReadOnly(err) {
+	if !kind.Stale(err) {
 		return
 	}
 	CloseIdle(tx.Statement.Context, tx)

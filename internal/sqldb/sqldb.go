@@ -61,14 +61,14 @@ type Kind struct {
 	Unfit     recognizer // of a value that the table does not take
 	Duplicate recognizer // of a key that exists
 	Charset   recognizer // of a text that a column's character set has not
-	ReadOnly  recognizer // of a write to a server that a failover has made read-only; its connections may go on, and are of no use
+	Stale     recognizer // of a connection that goes on, and is of no use: to a server that a failover has made read-only, or beside a -wal that was removed
 }
 
 // recognizer recognizes errors of a driver.
 type recognizer func(error) bool
 
 // unknown is a kind that is not known.
-var unknown = Kind{Missing: none, Transient: none, Denied: none, Unfit: none, Duplicate: none, Charset: none, ReadOnly: none}
+var unknown = Kind{Missing: none, Transient: none, Denied: none, Unfit: none, Duplicate: none, Charset: none, Stale: none}
 
 func none(error) bool { return false }
 
@@ -85,7 +85,7 @@ var kinds = map[string]Kind{
 		Charset:   numbers(1267, 3988),       // MySQL 8's too: conversion from utf8mb4
 		utf8:      "SELECT HEX(CONVERT(? USING utf8mb4))",
 		setUTF8:   "charset=utf8mb4",
-		ReadOnly:  numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
+		Stale:     numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
 		end:       []string{"KILL CONNECTION_ID()"},
 	},
 	"postgres": {
@@ -100,7 +100,7 @@ var kinds = map[string]Kind{
 		Charset:   sqlState("22P05"),
 		utf8:      "SELECT ENCODE(CONVERT_TO(?, 'UTF8'), 'hex')",
 		setUTF8:   "client_encoding=UTF8",
-		ReadOnly:  sqlState("25006"), // of a standby too
+		Stale:     sqlState("25006"), // of a standby too
 		end:       []string{"ROLLBACK", "SELECT pg_terminate_backend(pg_backend_pid())"},
 	},
 	"sqlite": {
@@ -111,7 +111,7 @@ var kinds = map[string]Kind{
 		Unfit:     words("CHECK constraint failed"),
 		Denied:    none,
 		Charset:   none,
-		ReadOnly:  none,
+		Stale:     words("disk I/O error"),
 	},
 }
 

@@ -19,9 +19,9 @@ func TestErrorsOfKinds(t *testing.T) {
 	mysql := func(code string) error { return errors.New("Error " + code + " (HY000): words") }
 	sqlite := func(words string) error { return errors.New(words + " (5)") }
 	for _, tt := range []struct {
-		dialect                        string
-		err                            error
-		transient, duplicate, readOnly bool
+		dialect                     string
+		err                         error
+		transient, duplicate, stale bool
 	}{
 		{"mysql", mysql("1213"), true, false, false},
 		{"mysql", mysql("1205"), true, false, false},
@@ -40,12 +40,13 @@ func TestErrorsOfKinds(t *testing.T) {
 		{"sqlite", sqlite("database is locked"), true, false, false},
 		{"sqlite", sqlite("database table is locked"), true, false, false},
 		{"sqlite", sqlite("UNIQUE constraint failed: w.worker_id"), false, true, false},
-		{"sqlite", sqlite("disk I/O error"), false, false, false},
+		{"sqlite", sqlite("disk I/O error"), false, false, true},
+		{"sqlite", sqlite("no such table"), false, false, false},
 	} {
 		d := KindOf(tt.dialect)
-		if d.Transient(tt.err) != tt.transient || d.Duplicate(tt.err) != tt.duplicate || d.ReadOnly(tt.err) != tt.readOnly {
-			t.Errorf("%s: %v: transient %t, duplicate %t, read-only %t; want %t, %t, %t", tt.dialect, tt.err,
-				d.Transient(tt.err), d.Duplicate(tt.err), d.ReadOnly(tt.err), tt.transient, tt.duplicate, tt.readOnly)
+		if d.Transient(tt.err) != tt.transient || d.Duplicate(tt.err) != tt.duplicate || d.Stale(tt.err) != tt.stale {
+			t.Errorf("%s: %v: transient %t, duplicate %t, stale %t; want %t, %t, %t", tt.dialect, tt.err,
+				d.Transient(tt.err), d.Duplicate(tt.err), d.Stale(tt.err), tt.transient, tt.duplicate, tt.stale)
 		}
 	}
 }

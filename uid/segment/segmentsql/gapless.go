@@ -73,7 +73,7 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	}
 	inside := sqldb.Session(tx.Statement.Context, tx)
 	number, err := s.nextGapless(inside, tag)
-	sqldb.EndIfReadOnly(inside, err)
+	sqldb.EndIfStale(inside, err)
 	return number, sqldb.Denied(s.db, err, s.Grants()...)
 }
 
