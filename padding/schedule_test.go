@@ -113,8 +113,8 @@ func TestScheduleSurvivesPanics(t *testing.T) {
 	})
 }
 
-// A schedule needs no limit of age. If it is not due within the parser's five years, as on 29
-// February before 2100, which is no leap year, it is due no more.
+// A schedule works without MaxAge. It ends if no time of it is within the parser's five years, as for 29 February
+// when the next leap years are 2096 and 2104.
 func TestScheduleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c := newRing(t), new(counter)

@@ -23,7 +23,7 @@ type modelled struct {
 	started bool // an id was issued, or a number skipped: used is known
 	tick    int64
 	used    int64
-	stamped int64 // the last tick of which ids were issued or skipped
+	stamped int64 // the last tick in which ids were issued or skipped
 	worker  int64
 	held    bool
 	issued  int64

@@ -42,8 +42,8 @@ var (
 	tables = []assigner{registry, leaser}
 )
 
-// option is a worker.StoreConfig or a lease.Config, of which each assigner takes the fields
-// that it has. Fields that are set replace those of options before.
+// option is a worker.StoreConfig or a lease.Config. Each assigner takes the fields that it
+// has. Fields that are set replace those of earlier options.
 type option any
 
 func logTo(l *slog.Logger) option { return lease.Config{Logger: l} }

@@ -122,7 +122,7 @@ func TestLook(t *testing.T) {
 	})
 }
 
-// A clock that was not read is no clock.
+// If the database's clock was not read, a look and a read fail.
 func TestClockNotRead(t *testing.T) {
 	s := newStore(t, "sqlite", leaser)
 	s.create(t)

@@ -12,9 +12,9 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// closeMeanwhile calls Close while the source makes the second run, of which one id is
-// needed, and calls meanwhile when the ring is closed. The generator has issued the ids
-// 1 to 21.
+// closeMeanwhile calls Close while the source makes the second run, from which a caller
+// waits for one id, and calls meanwhile when the ring is closed. The generator has issued
+// the ids 1 to 21.
 func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
 	need.Must(t, config.prepare().Err())

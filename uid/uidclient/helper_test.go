@@ -47,8 +47,8 @@ type fake struct {
 	status      int           // it answers with; 0 is 200
 	header      http.Header   // of such an answer
 	body        string        // it answers with, if not empty
-	asked       []int64       // what n the requests had
-	gives       int64         // most ids of an answer, though more are asked for; 0 is no bound
+	asked       []int64       // n of each request
+	gives       int64         // most ids of an answer, however many are asked for; 0 is no bound
 	made        int64         // ids of all answers
 }
 

@@ -120,7 +120,7 @@ func TestReservesAsFarAsNeeded(t *testing.T) {
 	}
 }
 
-// A clock that steps ahead is no haste: no more is reserved than the window.
+// A clock that steps ahead does not look like faster use: no more is reserved than the window.
 func TestStepOfClockIsNoPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var step atomic.Int64
