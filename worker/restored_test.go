@@ -117,6 +117,30 @@ func TestFileRestored(t *testing.T) {
 	}
 }
 
+// A copy takes the file's place while the app uses the pool's only connection, which then can write nothing any more.
+func TestFileCopiedInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	db := openSQLite(t, "sqlite", path, "delete")
+	pool, err := db.DB()
+	need.Must(t, err)
+	pool.SetMaxOpenConns(1)
+	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(db, lease.Config{Expiry: 400 * time.Millisecond}), uid.CachedConfig{})
+	need.Must(t, err)
+	defer gen.Close()
+	used, err := pool.Conn(t.Context())
+	need.Must(t, err)
+	content, err := os.ReadFile(path)
+	need.Must(t, err)
+	need.Must(t, os.WriteFile(path+".backup", content, 0o600))
+	need.Must(t, steps["mv backup"](path))
+	servertest.Eventually(t, "a renewal waits in vain", func() bool { return gen.Stats().Clock.LeaseError != nil })
+	need.Must(t, used.Close())
+	servertest.Eventually(t, "the number is renewed", func() bool { return gen.Stats().Clock.LeaseError == nil })
+	if gen.Stats().Clock.WorkerChanges > 0 {
+		t.Error("the generator took another number")
+	}
+}
+
 // A backup that takes the file's place after a look, just before a connection opens it, is not read with the old -wal.
 func TestFileRestoredAfterLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids.db")

@@ -61,7 +61,7 @@ type Kind struct {
 	Unfit     recognizer // of a value that the table does not take
 	Duplicate recognizer // of a key that exists
 	Charset   recognizer // of a text that a column's character set has not
-	Stale     recognizer // of a connection that goes on, and is of no use: to a server that a failover has made read-only, or beside a -wal that was removed
+	Stale     recognizer // of a connection that goes on, and is of no use: to a server that a failover has made read-only, beside a -wal that was removed, or to a file that it cannot write
 }
 
 // recognizer recognizes errors of a driver.
@@ -111,7 +111,7 @@ var kinds = map[string]Kind{
 		Unfit:     words("CHECK constraint failed"),
 		Denied:    none,
 		Charset:   none,
-		Stale:     words("disk I/O error"),
+		Stale:     words("disk I/O error", "attempt to write a readonly database"), // the latter when the file was moved, or was read-only as it was opened
 	},
 }
 

@@ -41,6 +41,7 @@ func TestErrorsOfKinds(t *testing.T) {
 		{"sqlite", sqlite("database table is locked"), true, false, false},
 		{"sqlite", sqlite("UNIQUE constraint failed: w.worker_id"), false, true, false},
 		{"sqlite", sqlite("disk I/O error"), false, false, true},
+		{"sqlite", sqlite("attempt to write a readonly database"), false, false, true},
 		{"sqlite", sqlite("no such table"), false, false, false},
 	} {
 		d := KindOf(tt.dialect)
