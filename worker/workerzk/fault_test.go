@@ -207,3 +207,26 @@ func TestSessionExpiry(t *testing.T) {
 		t.Error("the session did not expire")
 	}
 }
+
+// TestAllNodesLost: a running holder takes a number again after all nodes were lost, though no start makes their parents.
+func TestAllNodesLost(t *testing.T) {
+	t.Parallel()
+	conn, path := ready(t, connect(t, shared(t), 20*time.Second, nil)), newPath()
+	h := holdertest.Take(t, lease.New(workerzk.NewStore(conn, workerzk.Config{Path: path}), lease.Config{Expiry: 400 * time.Millisecond}), 1023)
+	var remove func(path string)
+	remove = func(path string) {
+		names, _, _ := conn.Children(path)
+		for _, name := range names {
+			remove(path + "/" + name)
+		}
+		_ = conn.Delete(path, -1) // the holder may write meanwhile
+	}
+	for exists := true; exists; exists, _, _ = conn.Exists(path) {
+		remove(path)
+	}
+	lost := false
+	h.Await(t, "the holder has a number again", func(g lease.Grant) bool {
+		lost = lost || errors.Is(g.Err, lease.ErrRewound)
+		return lost && g.Held
+	})
+}

@@ -125,14 +125,13 @@ func TestGoneWhileListed(t *testing.T) {
 	}
 }
 
-// TestNoParent: writes fail where the parent nodes are gone.
+// TestNoParent: writes of rows fail where the parent nodes are gone.
 func TestNoParent(t *testing.T) {
 	t.Parallel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
-	_, layout := s.SwapLayout(background(t), "", leasestore.Terms{Layout: "a"})
 	_, _, exact := s.Insert(background(t), holdertest.Write(0, "a"))
 	_, _, fresh := s.Insert(background(t), holdertest.Fresh("a"))
-	for _, err := range []error{exact, fresh, layout} {
+	for _, err := range []error{exact, fresh} {
 		need.Error(t, err, zk.ErrNoNode)
 	}
 }

@@ -222,7 +222,14 @@ func (s *store) SwapLayout(ctx context.Context, old string, terms leasestore.Ter
 		if remembered != old || remembered == terms.Layout {
 			return remembered, nil
 		}
-		if err := s.multi(ctx, path, op); err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
+		err = s.multi(ctx, path, op)
+		if errors.Is(err, zk.ErrNoNode) { // all nodes were deleted since Prepare, which a running holder does not call
+			if err := s.Prepare(ctx, nil); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if err == nil || !conflict(err) {
 			return terms.Layout, err
 		}
 	}
