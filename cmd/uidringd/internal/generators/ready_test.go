@@ -5,17 +5,24 @@ package generators_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/sqlitefile"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The server is ready with all generators but the optional ones, and at least one.
@@ -137,4 +144,27 @@ generators: [{name: tags, kind: tags, store: redis, match: "*", load_timeout: 20
 	}
 	server.Continue()
 	servertest.Eventually(t, "tags are ready again", func() bool { return len(s.Unready()) == 0 })
+}
+
+// A generator starts once the clock is right. A machine may boot with a clock that is before the layout's epoch.
+func TestClockBeforeEpoch(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	db, err := database.DSN{Text: path}.Open(t.Context())
+	need.Must(t, err)
+	defer db.Close()
+	leaser := worker.NewLeaser(db.DB, lease.Config{})
+	gen, err := uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{})
+	need.Must(t, err)
+	need.Must(t, gen.Close())
+	late := bits.Fleet()
+	late.Epoch = time.Now().Add(4 * time.Second).UTC().Truncate(time.Second)
+	_, err = leaser.ChangeLayout(t.Context(), late)
+	need.Must(t, err)
+	s := open(t, fmt.Sprintf("stores: [{name: db, url: %s}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: n, kind: segment, store: db, create: true}]", path))
+	defer end(t, s)
+	if err := s.Unready()["ids"]; !errors.Is(err, uid.ErrConfig) || !time.Now().Before(late.Epoch) {
+		t.Fatalf("%v before the layout's epoch", err)
+	}
+	servertest.Eventually(t, "the generator is ready", func() bool { return len(s.Unready()) == 0 })
+	draw(t, s, "ids", 1)
 }

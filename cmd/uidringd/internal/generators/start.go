@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -139,9 +140,15 @@ func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
 }
 
 // hopeless reports whether a start fails again, however often it is tried. Each attempt
-// may use up a worker number.
+// may use up a worker number. A clock before the layout's epoch or after its end uses up none, and
+// may be corrected, as may the layout that the store remembers.
 func hopeless(err error) bool {
-	return errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrTimeExhausted)
+	for field := range invalid.Fields(err) {
+		if field.Name == "Layout.Epoch" {
+			return false
+		}
+	}
+	return errors.Is(err, uid.ErrConfig)
 }
 
 // notStarted returns the Stats of a generator that is not open.
