@@ -61,7 +61,7 @@ type Kind struct {
 	Unfit     recognizer // of a value that the table does not take
 	Duplicate recognizer // of a key that exists
 	Charset   recognizer // of a text that a column's character set has not
-	Stale     recognizer // of a connection that goes on, and is of no use: to a server that a failover has made read-only, beside a -wal that was removed, or to a file that it cannot write
+	Stale     recognizer // of a connection that goes on, and is of no use: to a server that a failover has made read-only or that its cluster has lost, beside a -wal that was removed, or to a file that it cannot write
 }
 
 // recognizer recognizes errors of a driver.
@@ -85,7 +85,7 @@ var kinds = map[string]Kind{
 		Charset:   numbers(1267, 3988),       // MySQL 8's too: conversion from utf8mb4
 		utf8:      "SELECT HEX(CONVERT(? USING utf8mb4))",
 		setUTF8:   "charset=utf8mb4",
-		Stale:     numbers(1290, 1792, 1836), // the server, the transaction, InnoDB
+		Stale:     numbers(1290, 1792, 1836, 1047), // the server, the transaction, InnoDB; a node that Galera's cluster has lost
 		end:       []string{"KILL CONNECTION_ID()"},
 	},
 	"postgres": {

@@ -32,6 +32,7 @@ func TestErrorsOfKinds(t *testing.T) {
 		{"mysql", mysql("1290"), false, false, true},
 		{"mysql", mysql("1792"), false, false, true},
 		{"mysql", mysql("1836"), false, false, true},
+		{"mysql", mysql("1047"), false, false, true},
 		{"postgres", withState("40001"), true, false, false},
 		{"postgres", withState("40P01"), true, false, false},
 		{"postgres", withState("23505"), false, true, false},
