@@ -6,7 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // A machine may pause for longer than MaxAge between any two readings of the clock:
@@ -88,4 +91,26 @@ func TestIdlingIsCheap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// After the clock was beyond the layout's end, the ring is filled again though nobody asks for an id: a server that
+// reports this failure gets no requests.
+func TestClockBackFromBeyondEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ahead atomic.Int64
+		now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		layout := bits.Fleet()
+		layout.Epoch = now()
+		gen, err := uid.NewCached(t.Context(), lease.NewStatic(1), uid.CachedConfig{Layout: layout, Now: now})
+		need.Must(t, err)
+		defer gen.Close()
+		ahead.Store(int64(100 * 365 * 24 * time.Hour))
+		time.Sleep(time.Minute)
+		need.Error(t, gen.Stats().LastError, uid.ErrTimeExhausted)
+		ahead.Store(0)
+		time.Sleep(uid.DefaultMaxAge)
+		if s := gen.Stats(); s.Failing() || s.Remaining == 0 {
+			t.Errorf("%d ids, %v", s.Remaining, s.LastError)
+		}
+	})
 }
