@@ -252,6 +252,10 @@ func (k *keeper) round(ctx context.Context) error {
 			return err
 		case done && !k.admitted:
 			if _, err := k.compare(ctx); err != nil {
+				if k.started && errors.Is(err, ErrLayout) { // no id has the number: the next round takes one that the layout has
+					k.agreed = false
+					k.hold()
+				}
 				return err
 			}
 			if k.admitted = true; k.started {

@@ -137,3 +137,32 @@ func TestRememberedLayout(t *testing.T) {
 	_, _, err = lease.New(nil, lease.Config{Expiry: -1}).Layout(t.Context())
 	need.Error(t, err, lease.ErrConfig)
 }
+
+// renumbering is a store whose layout changes twice, and is the same again, after a holder has taken a number for the
+// second time, and before it compares the layout.
+type renumbering struct {
+	*leasetest.Memory
+	compared int
+}
+
+func (r *renumbering) SwapLayout(ctx context.Context, old string, terms leasestore.Terms) (string, error) {
+	if r.compared++; r.compared == 4 {
+		if _, err := r.Memory.SwapLayout(ctx, old, leasestore.Terms{Layout: old + ",numbers=5-9"}); err != nil {
+			return "", err
+		}
+	}
+	return r.Memory.SwapLayout(ctx, old, terms)
+}
+
+// A holder that runs does not keep a number that the layout has no more, and takes one that it has.
+func TestNumberIsNoMoreOfLayout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &renumbering{Memory: new(leasetest.Memory)}
+		h := holdertest.Take(t, lease.New(store, quiet), 9)
+		need.Must(t, lease.New(store.Memory, quiet).Revoke(t.Context(), 0))
+		time.Sleep(5 * time.Minute)
+		if g := h.Last(); !g.Held || g.Err != nil || g.Number < 5 {
+			t.Errorf("granted %+v, want a number from 5", g)
+		}
+	})
+}
