@@ -40,7 +40,7 @@ func TestStartsMeet(t *testing.T) {
 					if raced { // which makes each start ten times slower
 						stride = 15
 					}
-					other := s.Open(t, s.URL)
+					other := s.openPatient(t)
 					for i, how := range []struct {
 						before    int
 						lost, cut bool
@@ -59,6 +59,18 @@ func TestStartsMeet(t *testing.T) {
 			})
 		}
 	}
+}
+
+// stopped is when a start that has not ended is taken for one that waits for a lock. On a slow disk, a start takes many seconds.
+const stopped = 2 * time.Minute
+
+// openPatient returns a handle that waits for a lock longer than stopped, so that no wait passes for slowness.
+func (s *store) openPatient(t *testing.T) *gorm.DB {
+	t.Helper()
+	if s.Kind == "mysql" {
+		return s.Open(t, s.With("innodb_lock_wait_timeout=300")) // PostgreSQL has no limit
+	}
+	return s.Open(t, s.Waiting(t, 5*time.Minute).URL)
 }
 
 type meeting struct {
@@ -120,7 +132,7 @@ func (m *meeting) run(before int, first, second string) (beyond bool) {
 		go func() { meeting.Wait(); close(done) }()
 		select {
 		case <-done:
-		case <-time.After(15 * time.Second):
+		case <-time.After(stopped):
 			m.Errorf("point %d, lost %t: a %s that is stopped stops a %s", m.point, m.lost, first, second)
 		}
 	}
@@ -169,14 +181,14 @@ func (m *meeting) run(before int, first, second string) (beyond bool) {
 func TestFrozenStartHoldsNoLock(t *testing.T) {
 	need.Time(t)
 	on(t, servers, leasers, func(t *testing.T, s *store) {
-		other := s.Open(t, s.URL)
+		other := s.openPatient(t)
 		for _, kind := range []string{aRegistry, aLeaser, aRange} {
 			for point, ended := 1, false; !ended; point += 2 {
 				m := meeting{store: s.another(t), T: t, given: map[int64]string{}}
 				m.start(kind, other)
 				db, pool := m.Pooled(t)
 				beyond := at(pool, point, func() {
-					ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+					ctx, cancel := context.WithTimeout(t.Context(), stopped)
 					defer cancel()
 					for _, table := range []string{"WORKER_NODE", "WORKER_LEASE"} {
 						if err := other.WithContext(ctx).Exec("ALTER TABLE " + m.prefix + table + " ADD extra INT").Error; err != nil && (kind != aRegistry || table == "WORKER_NODE") {
