@@ -21,13 +21,19 @@ func TestLivenessLost(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1))
 	h := take(t, client)
 	for range 2 {
-		response, err := client.Get(t.Context(), aliveKey)
-		must(t, err)
-		_, err = client.Revoke(t.Context(), clientv3.LeaseID(response.Kvs[0].Lease))
-		must(t, err)
+		alive := fmt.Sprintf("%s/alive/%019d", workeretcd.DefaultPrefix, h.Last().Number)
+		servertest.Eventually(t, "its etcd lease is revoked", func() bool { // on a slow machine it can have expired, until a renewal
+			response, err := client.Get(t.Context(), alive)
+			must(t, err)
+			if response.Count == 0 {
+				return false
+			}
+			_, err = client.Revoke(t.Context(), clientv3.LeaseID(response.Kvs[0].Lease))
+			return err == nil
+		})
 		h.Renew(t)
 		servertest.Eventually(t, "it is alive again", func() bool {
-			response, err := client.Get(t.Context(), aliveKey)
+			response, err := client.Get(t.Context(), alive)
 			return err == nil && response.Count == 1 && response.Kvs[0].Lease != 0
 		})
 	}
