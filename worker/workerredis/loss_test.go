@@ -4,6 +4,7 @@ package workerredis_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,10 +125,9 @@ func TestDemoted(t *testing.T) {
 func TestKeysGone(t *testing.T) {
 	t.Run("counts alone", func(t *testing.T) {
 		client := start(t).client(t)
+		store := workerredis.NewStore(client, workerredis.Config{})
 		for want := range int64(3) { // above the rows that are left
-			if h := take(t, client); h.Last().Number != want {
-				t.Errorf("granted %+v, want number %d", h.Last(), want)
-			}
+			holdertest.Inserts(t, store, holdertest.Fresh(fmt.Sprint(want)), want)
 			must(t, client.Del(t.Context(), workerredis.DefaultPrefix+":given").Err())
 		}
 	})
@@ -140,6 +140,7 @@ func TestKeysGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := start(t).client(t)
 			h := take(t, client)
+			before := h.Last().Number
 			for _, command := range commands {
 				var args []any
 				for word := range strings.FieldsSeq(command) {
@@ -151,7 +152,7 @@ func TestKeysGone(t *testing.T) {
 			}
 			rewound(t, h)
 			if name == "deleted" || name == "expired" { // and the count of numbers given is there
-				if g := h.Last(); g.Number != 1 {
+				if g := h.Last(); g.Number <= before {
 					t.Errorf("granted %+v; want a number that was never given", g)
 				}
 			}
