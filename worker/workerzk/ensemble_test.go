@@ -98,7 +98,13 @@ func TestFollowerLags(t *testing.T) {
 	}
 	agrees := func(s leasestore.Store, old, layout, want string) {
 		t.Helper()
-		if got, err := s.SwapLayout(background(t), old, leasestore.Terms{Layout: layout}); got != want || err != nil {
+		var got string
+		var err error
+		servertest.Eventually(t, "there is an answer", func() bool { // a server that lags for long gives its connections up
+			got, err = s.SwapLayout(background(t), old, leasestore.Terms{Layout: layout})
+			return !leasestore.IsTransient(err)
+		})
+		if got != want || err != nil {
 			t.Errorf("the layout is %q, %v; want %q", got, err, want)
 		}
 	}
@@ -136,5 +142,5 @@ func TestFollowerLags(t *testing.T) {
 		need.Must(t, l.Mend())
 	}
 	agrees(adopter, "first", "first", "second")
-	servertest.Eventually(t, "later writes are seen", func() bool { return token(background(t)) != "first" })
+	servertest.Eventually(t, "later writes are seen", func() bool { last := token(background(t)); return last == "second" || last == "third" })
 }

@@ -100,8 +100,8 @@ func TestListIsCut(t *testing.T) {
 		t.Errorf("list: %+v; want an error", rows)
 	}
 	w.between.Store(cut)
-	if g := hold(t, s).Last(); g.Number != 3 || w.between.Load() != nil {
-		t.Errorf("granted %+v; want number 3 after a list that was cut", g)
+	if g := hold(t, s).Last(); g.Number < 3 || w.between.Load() != nil { // a request without an answer in time leaves a gap
+		t.Errorf("granted %+v; want number 3 or more after a list that was cut", g)
 	}
 }
 

@@ -91,7 +91,12 @@ func background(t testing.TB) context.Context {
 func prepared(t testing.TB, conn *zk.Conn, path string) leasestore.Preparer {
 	t.Helper()
 	store := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: path})
-	need.Must(t, store.Prepare(background(t), slog.New(slog.DiscardHandler)))
+	var err error
+	servertest.Eventually(t, "the nodes are there", func() bool { // on a slow machine, the connection can end meanwhile
+		err = store.Prepare(background(t), slog.New(slog.DiscardHandler))
+		return !leasestore.IsTransient(err)
+	})
+	need.Must(t, err)
 	return store
 }
 
