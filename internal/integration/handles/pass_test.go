@@ -66,7 +66,7 @@ var steps = []struct {
 
 // pass runs all steps, and returns how each ended.
 func (a *app) pass(ctx context.Context) map[string]error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // for hundreds of commits, on a slow disk too
 	defer cancel()
 	ended := map[string]error{}
 	for _, step := range steps {
