@@ -18,6 +18,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/sqlitefile"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
@@ -109,11 +110,6 @@ generators:
   - {name: a, kind: slots, store: etcd}
   - {name: b, kind: segment, store: redis}
   - {name: c, kind: tags, store: redis, match: o*}
-`, `
-stores: [{name: other, url: other.db}, {name: redis, url: "redis://` + hanging.Addr().String() + `?timeout=1m"}]
-generators:
-  - {name: a, kind: cached, store: other}
-  - {name: b, kind: segment, store: redis}
 `} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
@@ -121,6 +117,22 @@ generators:
 		if s, err := generators.Open(ctx, parse(t, text), silent); s != nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
 			t.Fatalf("after %v: %v; of %s", time.Since(began), err, text)
 		}
+	}
+	var log logged.Text
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for log.Count("uid: started") == 0 && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	if s, err := generators.Open(ctx, parse(t, `
+stores: [{name: other, url: other.db}, {name: redis, url: "redis://`+hanging.Addr().String()+`?timeout=1m"}]
+generators:
+  - {name: a, kind: cached, store: other}
+  - {name: b, kind: segment, store: redis}
+`), log.Logger()); s != nil || !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v after a has started", err)
 	}
 	s := open(t, "stores: [{name: other, url: other.db}]\ngenerators: [{name: a, kind: cached, store: other}]\n")
 	defer end(t, s)
