@@ -239,8 +239,11 @@ func TestDrillRefused(t *testing.T) {
 // A layout ends beneath a server. Requests fail, restarts too, until the layout is changed.
 func TestDrillLayoutEnded(t *testing.T) {
 	need.CI(t)
+	first, _ := clitest.User(t, "postgres")
+	began := time.Now()
+	startConfig(t, "stores: [{name: db, url: \""+first.String()+"\"}]\ngenerators: [{name: ids, kind: default, store: db}]\nshutdown: {delay: 0s}\n").stop(t)
 	owner, _ := clitest.User(t, "postgres")
-	end := time.Now().Add(5 * time.Second)
+	end := time.Now().Add(5*time.Second + 4*time.Since(began)) // after a start on this machine
 	ending := "20/10/20,epoch=" + end.Add(-1<<20*time.Second).UTC().Format(time.RFC3339)
 	config := "stores: [{name: db, url: \"" + owner.String() + "\"}]\ngenerators: [{name: ids, kind: default, store: db}]\nshutdown: {delay: 0s}\n"
 	stated := strings.Replace(config, "store: db}", "store: db, layout: \""+ending+"\"}", 1)
