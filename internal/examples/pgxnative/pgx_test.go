@@ -78,9 +78,10 @@ func TestModes(t *testing.T) {
 				t.Errorf("read %v, want %v", got, wants)
 			}
 			var all []uid.ID
-			err = conn.QueryRow(ctx, "SELECT array_agg(id ORDER BY id) FROM orders").Scan(&all)
-			if !slices.Equal(all, ids) || err != nil {
-				t.Errorf("read the array %v, %v, want %v", all, err, ids)
+			var text uid.ID
+			err = conn.QueryRow(ctx, "SELECT array_agg(id ORDER BY id), MIN(id)::TEXT FROM orders").Scan(&all, &text)
+			if !slices.Equal(all, ids) || text != ids[0] || err != nil {
+				t.Errorf("read the array %v and the text %v, %v; want %v", all, text, err, ids)
 			}
 
 			_, err = conn.Exec(ctx, "INSERT INTO orders (id) VALUES ($1)", uid.ID(-1))

@@ -4,10 +4,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"path/filepath"
-	"slices"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
 	_ "modernc.org/sqlite"
@@ -69,30 +67,5 @@ func TestSQL(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// pgx without database/sql has ids in arrays and in CopyFrom, and reads them back.
-func TestPgx(t *testing.T) {
-	ctx := t.Context()
-	conn, err := pgx.Connect(ctx, need.Variable(t, "UIDRING_TEST_POSTGRES"))
-	need.Must(t, err)
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "CREATE TEMPORARY TABLE ids (id BIGINT, rest BIGINT[], name TEXT)")
-	need.Must(t, err)
-	var rows [][]any
-	for _, id := range ids {
-		rows = append(rows, []any{id, []uid.ID{id, 1}, id.String()})
-	}
-	if n, err := conn.CopyFrom(ctx, pgx.Identifier{"ids"}, []string{"id", "rest", "name"}, pgx.CopyFromRows(rows)); int(n) != len(ids) || err != nil {
-		t.Error(n, err)
-	}
-	for _, id := range ids {
-		var read, name uid.ID
-		var rest []uid.ID
-		err := conn.QueryRow(ctx, "SELECT id, rest, name FROM ids WHERE id = ANY($1) AND name = $2", []uid.ID{id}, id.String()).Scan(&read, &rest, &name)
-		if read != id || name != id || !slices.Equal(rest, []uid.ID{id, 1}) || err != nil {
-			t.Errorf("%d, %v, %d, %v; want %d", read, rest, name, err, id)
-		}
 	}
 }

@@ -122,9 +122,7 @@ generators:
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
-		for log.Count("uid: started") == 0 && ctx.Err() == nil {
-			time.Sleep(5 * time.Millisecond)
-		}
+		servertest.Eventually(t, "a has started", func() bool { return log.Count("uid: started") > 0 })
 	}()
 	if s, err := generators.Open(ctx, parse(t, `
 stores: [{name: other, url: other.db}, {name: redis, url: "redis://`+hanging.Addr().String()+`?timeout=1m"}]
