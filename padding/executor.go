@@ -30,8 +30,8 @@ type PanicError = calls.PanicError
 // An error means that the source cannot make a run now. If the error has a method RetryAfter()
 // time.Duration, the executor does not log it, and calls the source again after that time. After
 // any other error, the executor logs a warning, unless the last failure had the same text, and
-// calls the source again when the ring next runs low or the schedule is due. A source that does not
-// block is also called again at each check for stale ids.
+// calls the source again when the ring next runs low or the schedule is due. Unless Config.Blocking
+// is set, it also does so when it next checks for stale ids.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
 // RetryAfter reports whether err specifies a delay, and how long it is. If that delay is zero or
@@ -214,8 +214,8 @@ func (e *Executor) keepTime() {
 	}
 }
 
-// broken reports whether a source that does not block has failed, and named no delay. If nobody takes ids from
-// what reports a failure, the ring never runs low.
+// broken reports whether a source that does not block has failed, and named no delay. A server that reports this
+// failure may get no requests, and then the ring never runs low.
 func (e *Executor) broken() bool {
 	err := e.lastError()
 	_, delayed := RetryAfter(err)

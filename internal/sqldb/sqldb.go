@@ -61,7 +61,10 @@ type Kind struct {
 	Unfit     recognizer // of a value that the table does not take
 	Duplicate recognizer // of a key that exists
 	Charset   recognizer // of a text that a column's character set has not
-	Stale     recognizer // of a connection that goes on, and is of no use: to a server that a failover has made read-only or that its cluster has lost, beside a -wal that was removed, or to a file that it cannot write
+
+	// Stale is of a connection that goes on, and is of no use: its server was made read-only by a failover, or was lost by its
+	// cluster; its SQLite file was moved, could only be read when it was opened, or lost the -wal.
+	Stale recognizer
 }
 
 // recognizer recognizes errors of a driver.
@@ -111,7 +114,7 @@ var kinds = map[string]Kind{
 		Unfit:     words("CHECK constraint failed"),
 		Denied:    none,
 		Charset:   none,
-		Stale:     words("disk I/O error", "attempt to write a readonly database"), // the latter when the file was moved, or was read-only as it was opened
+		Stale:     words("disk I/O error", "attempt to write a readonly database"), // a -wal was removed; a file was moved
 	},
 }
 
