@@ -177,14 +177,15 @@ func TestFaults(t *testing.T) {
 			if out, stderr, err := run(t, listening.URL, "", "2"); out != "1\n1\n" || err != nil {
 				t.Errorf("without a token it prints %q, %s", out, stderr)
 			}
-			const closed = "http://127.0.0.1:1" // where nobody listens
+			closed := httptest.NewServer(numbers)
 			secure := httptest.NewUnstartedServer(numbers)
 			secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 			secure.StartTLS()
 			defer secure.Close()
+			closed.Close() // after secure has a port, which would otherwise be the same now and then
 			for _, c := range []struct{ url, token, n, want string }{
 				{secure.URL, token, "1", "(?i)certif"},
-				{closed, token, "1", closed + "/v1/.*(?i)refused"},
+				{closed.URL, token, "1", closed.URL + "/v1/.*(?i)refused"},
 				{"http://ids.example.com", token, "1", "want https"},
 				{"http://localhost.example.com", token, "1", "want https"},
 				{listening.URL, token + "\n", "1", "the token is not shown"},
