@@ -28,15 +28,15 @@ type PanicError = calls.PanicError
 // low, and whenever a taker finds the ring empty.
 //
 // An error means that the source cannot make a run now. If the error has a method RetryAfter()
-// time.Duration, the executor does not log it, and calls the source again after that time. After
-// any other error, the executor logs a warning, unless the last failure had the same text, and
-// calls the source again when the ring next runs low or the schedule is due. Unless Config.Blocking
-// is set, it also does so when it next checks for stale ids.
+// time.Duration, the executor does not log it, and calls the source again after that time. It logs
+// any other error as a warning, unless the last failure had the same text. It then calls the source
+// again when the ring next runs low or the schedule is due. Unless Config.Blocking is set, it also
+// does so when it next checks for stale ids.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err specifies a delay, and how long it is. If that delay is zero or
-// negative, it counts as unknown, and RetryAfter returns one second, so that neither a waiting
-// taker nor the executor of a blocking source retries in a busy loop.
+// RetryAfter reports whether err specifies a delay, and how long it is. A delay that is zero or
+// negative counts as unknown, and RetryAfter returns one second. So neither a waiting taker nor
+// the executor of a blocking source retries in a busy loop.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &d) {
@@ -72,9 +72,9 @@ type Config struct {
 	// must not call Close, which waits for the handler. RejectedPut may be nil.
 	RejectedPut func(ringbuffer.Run, error)
 
-	// Logger receives a warning when the source begins to fail, when it fails with a different
-	// error than before, and when a handler or Stale panics, and an info line when the ring is
-	// filled again. If it is nil, nothing is logged.
+	// Logger receives a warning when the source begins to fail, and when it fails with a different
+	// error than before. It also receives one when a handler or Stale panics, and an info line when
+	// the ring is filled again. If it is nil, nothing is logged.
 	Logger *slog.Logger
 }
 

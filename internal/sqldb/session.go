@@ -37,11 +37,11 @@ func unprepared(pool gorm.ConnPool) gorm.ConnPool {
 	}
 }
 
-// Transaction runs f in a transaction of its own on the connections that db was opened
-// with, and commits: plugins do not send transactions to replicas. It runs f again on a connection
+// Transaction runs f in a new transaction, and commits it. The transaction uses the connections that
+// db was opened with, since plugins send none to a replica. It runs f again on a connection
 // whose statements were prepared before an ALTER TABLE. If the transaction did
-// not begin because all connections of the pool were in use, the error says so. If the server
-// has become read-only, the next transaction gets a new connection, which may lead to another server.
+// not begin because all connections of the pool were in use, the error says so. After an error that
+// is Stale, the next transaction gets a new connection, which may lead to another server.
 func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, options ...*sql.TxOptions) error {
 	begun := false
 	err := Fresh(func() error {

@@ -102,7 +102,7 @@ func TestUsedUp(t *testing.T) {
 	}
 }
 
-// answers is a store with answers of its own.
+// answers is a store that answers with the results of a function.
 type answers func() (first, count int64, err error)
 
 func (a answers) Reserve(context.Context, string, int64) (int64, int64, error) { return a() }

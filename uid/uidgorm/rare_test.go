@@ -80,7 +80,7 @@ func TestPartOfTheKey(t *testing.T) {
 	}
 }
 
-// A row that a partial index does not cover is not taken for the one that was kept.
+// A row outside a partial index is not mistaken for the row that was kept.
 func TestPartialIndex(t *testing.T) {
 	for _, kind := range []string{"sqlite", "postgres"} { // MySQL has none
 		s := newStore(t, kind, &Page{})

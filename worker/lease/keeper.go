@@ -175,7 +175,7 @@ func (k *keeper) narrow(numbers leasestore.Range) bool {
 	return true
 }
 
-// retry calls f until again(err) is false, ctx ends, or limit has passed; 0 is no limit.
+// retry calls f until again(err) is false, ctx ends, or limit has passed. A limit of 0 means none.
 func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		if last = f(); again(last) {

@@ -19,9 +19,9 @@ import (
 
 // The tests of this file are in virtual time.
 
-// A start that fails gives back what it may have taken: a free number that it took without
-// an answer, and a number of its own that it inserted. It does so after its context has ended too.
-// Of a new number without an answer nobody knows which it is: it stays held until it expires.
+// A start that fails gives back what it may have taken: a free number, though the answer was lost,
+// and a new number that it inserted. It does so after its context has ended too. If the answer to
+// the insert was lost, nobody knows which number is new, and it stays held until it expires.
 func TestFailedStartGivesBack(t *testing.T) {
 	for state, config := range map[leasestore.State]lease.Config{leasestore.StateFree: {Assigner: number{n: 0}}, leasestore.StateHeld: {}} {
 		for _, before := range []bool{false, true} { // a holder that gave the number back
@@ -172,7 +172,7 @@ func TestUseAsksAtHalf(t *testing.T) {
 	})
 }
 
-// Each write has a token of its own, and says what the store needs to know.
+// Each write has a new token, and all fields that the store needs.
 func TestWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, node, stored := new(hooked), lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}, leasestore.Node{Host: "billing-7", Port: "8080", Type: 2}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -183,6 +184,7 @@ func TestLeaderKilled(t *testing.T) {
 // and renewals succeed.
 func TestMemberWithoutLeader(t *testing.T) {
 	members := servertest.StartEtcd(t, 3)
+	slow := regexp.MustCompile("leader changed|timed out|no answer within|deadline exceeded") // a slow machine changes its leader
 	for refused := range int64(2) {
 		var requests atomic.Int64
 		client := connect(t, members, before(func() error {
@@ -196,7 +198,7 @@ func TestMemberWithoutLeader(t *testing.T) {
 			h.Renew(t)
 		}
 		for _, g := range h.History() {
-			if g.Err != nil && strings.Contains(g.Err.Error(), rpctypes.ErrNoLeader.Error()) { // on a slow machine, the leader can change
+			if g.Err != nil && !slow.MatchString(g.Err.Error()) {
 				t.Error(g.Err)
 			}
 		}

@@ -36,7 +36,7 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 //
 // On MySQL and MariaDB, SET GLOBAL read_only, FLUSH TABLES WITH READ LOCK and backups wait for
 // transactions that wait for the counter. If tx writes anything after it has drawn a number, it
-// waits for them in turn, and all writers of the server stand still until innodb_lock_wait_timeout,
+// waits for them in turn. All writers of the server then stand still until innodb_lock_wait_timeout,
 // 50 seconds by default. There are two ways out. Set innodb_lock_wait_timeout=1 in the DSN, and retry
 // transactions that fail with error 1205. Or draw in the statement that inserts the row, and commit:
 //
